@@ -48,6 +48,7 @@ def bcube(
     *,
     n: int,
     k: int,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """`BCube`: n^(k+1) servers with k + 1 ports, and k + 1 levels of n^k switches with n ports.
 
@@ -59,6 +60,8 @@ def bcube(
         Ports of a switch.
     k : int
         The highest level; levels count from 0.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -74,6 +77,7 @@ def bcube(
         _given(
             n=n,
             k=k,
+            gbps=gbps,
         ),
     )
 
@@ -82,6 +86,7 @@ def bdf(
     *,
     u: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """BDF: diameter 3 with (u^2 + u + 1) (u + 1) switches of network radix k = 3 (u + 1) / 2.
 
@@ -93,6 +98,8 @@ def bdf(
         Order of the polarity graph: an odd prime power from 3 to 128.
     p : int, optional
         Endpoints per switch; the default is a third of the network radix, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -108,6 +115,7 @@ def bdf(
         _given(
             u=u,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -115,6 +123,7 @@ def bdf(
 def benes(
     *,
     n: int,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Benes network of N = 2^n inputs: 2 n - 1 stages of N / 2 switches, two links or endpoints
     on
@@ -124,6 +133,8 @@ def benes(
     ----------
     n : int
         Logarithm of the number of inputs: N = 2^n.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -138,6 +149,7 @@ def benes(
         "benes",
         _given(
             n=n,
+            gbps=gbps,
         ),
     )
 
@@ -147,6 +159,7 @@ def bundlefly(
     q: int,
     paley: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """`BundleFly`: diameter 3 with 2 q^2 paley switches, for q = 4 w + d.
 
@@ -160,6 +173,8 @@ def bundlefly(
         Order of the Paley graph: a prime power 4w+1 from 5 to 256.
     p : int, optional
         Endpoints per switch; the default is a third of the network radix, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -176,6 +191,7 @@ def bundlefly(
             q=q,
             paley=paley,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -186,6 +202,7 @@ def clos(
     m: int,
     r: int,
     folded: bool | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Clos network C(n, m, r): every outer switch is linked to every middle switch.
 
@@ -201,6 +218,8 @@ def clos(
         Outer switches; unfolded, as many on each side.
     folded : bool, optional
         Whether ingress and egress are the same switches; default true.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -218,6 +237,7 @@ def clos(
             m=m,
             r=r,
             folded=folded,
+            gbps=gbps,
         ),
     )
 
@@ -226,6 +246,7 @@ def complete(
     *,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Complete graph: n switches, a link between every two.
 
@@ -235,6 +256,8 @@ def complete(
         Number of switches, 1 to 8192.
     p : int, optional
         Endpoints per switch; the default is the network radix, n - 1 (1 for a single switch).
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -250,6 +273,7 @@ def complete(
         _given(
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -259,6 +283,7 @@ def de_bruijn(
     d: int,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """De Bruijn network, undirected: d^n switches of network radix 2 d or less, diameter n.
 
@@ -270,6 +295,8 @@ def de_bruijn(
         Length of the words, 1 to 25; at most 2^26 words times letters in all.
     p : int, optional
         Endpoints per switch; the default is network radix over diameter, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -286,6 +313,7 @@ def de_bruijn(
             d=d,
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -295,6 +323,7 @@ def kautz(
     d: int,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Kautz network, undirected: d^n + d^(n-1) switches of network radix 2 d or less, diameter
     n.
@@ -309,6 +338,8 @@ def kautz(
         Length of the words, 1 to 25; at most 2^26 words times d in all.
     p : int, optional
         Endpoints per switch; the default is network radix over diameter, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -325,6 +356,7 @@ def kautz(
             d=d,
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -333,6 +365,7 @@ def delorme(
     *,
     q: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Delorme graph: diameter 3 with (q + 1) (q^2 + 1) switches of network radix q + 1.
 
@@ -342,6 +375,8 @@ def delorme(
         Order of the field: 2, 8 or 32 (an odd power of 2).
     p : int, optional
         Endpoints per switch; the default is a third of the network radix, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -357,6 +392,7 @@ def delorme(
         _given(
             q=q,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -368,6 +404,7 @@ def dln(
     x: int | None = None,
     seed: int | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Distributed loop network with random shortcuts, DLN-x-y: a ring, x - 2 regular shortcuts
     and y
@@ -386,6 +423,8 @@ def dln(
     p : int, optional
         Endpoints per switch; default the network radix over the least diameter that n such
         switches can have, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -404,6 +443,7 @@ def dln(
             x=x,
             seed=seed,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -415,6 +455,7 @@ def dragonfly(
     a: int | None = None,
     g: int | None = None,
     arrangement: str | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Dragonfly: g groups of a switches, complete inside, h global links on every switch.
 
@@ -432,6 +473,8 @@ def dragonfly(
     arrangement : str, optional
         Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
         `circulant` or, of the networks of CODES alone, `codes`.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -450,6 +493,7 @@ def dragonfly(
             a=a,
             g=g,
             arrangement=arrangement,
+            gbps=gbps,
         ),
     )
 
@@ -464,6 +508,7 @@ def fat_tree(
     k: int | None = None,
     pods: int | None = None,
     oversubscription: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Fat tree: endpoints on the lowest level, every pair of them joined over a highest switch.
 
@@ -491,6 +536,8 @@ def fat_tree(
         Pods, with three levels; default k, the most.
     oversubscription : int, optional
         Endpoint ports per up-link of a leaf (edge switch), r in r:1; default 1.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -512,6 +559,7 @@ def fat_tree(
             k=k,
             pods=pods,
             oversubscription=oversubscription,
+            gbps=gbps,
         ),
     )
 
@@ -522,6 +570,7 @@ def fit_fly(
     p: int | None = None,
     planes: int | None = None,
     map: str | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Fit Fly: `planes` Slim Flies that share the endpoints, which have a rail in each.
 
@@ -535,6 +584,8 @@ def fit_fly(
         Planes, and rails of an endpoint; default 2.
     map : str, optional
         Where endpoints are in each plane; default mirrored.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -552,6 +603,7 @@ def fit_fly(
             p=p,
             planes=planes,
             map=map,
+            gbps=gbps,
         ),
     )
 
@@ -561,6 +613,7 @@ def flattened_butterfly(
     k: int,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Flattened butterfly, k-ary n-flat: k^(n-1) switches, complete graphs along n - 1
     dimensions.
@@ -575,6 +628,8 @@ def flattened_butterfly(
         Stages of the butterfly that is flattened: the dimensions and one.
     p : int, optional
         Endpoints per switch; default k, which makes k^n.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -591,6 +646,7 @@ def flattened_butterfly(
             k=k,
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -602,6 +658,7 @@ def galaxyfly(
     a: int | None = None,
     h: int | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Galaxyfly: n clusters of q groups of a switches, which have h outward ports each.
 
@@ -619,6 +676,8 @@ def galaxyfly(
     p : int, optional
         Endpoints per switch; the default is network radix over diameter (that of most members:
         2 for a = 1, 3 for q = 1, else 5), rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -637,6 +696,7 @@ def galaxyfly(
             a=a,
             h=h,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -645,6 +705,7 @@ def folded_hypercube(
     *,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Folded hypercube: 2^n switches, linked also to their complement, of diameter n/2, rounded
     up.
@@ -655,6 +716,8 @@ def folded_hypercube(
         Number of dimensions, 2 to 22.
     p : int, optional
         Endpoints per switch; the default is network radix n + 1 over diameter, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -670,6 +733,7 @@ def folded_hypercube(
         _given(
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -678,6 +742,7 @@ def hypercube(
     *,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Hypercube: 2^n switches of network radix n and diameter n.
 
@@ -687,6 +752,8 @@ def hypercube(
         Number of dimensions, 1 to 22.
     p : int, optional
         Endpoints per switch; default 1, the network radix over the diameter.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -702,6 +769,7 @@ def hypercube(
         _given(
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -711,6 +779,7 @@ def hyperx(
     shape: Sequence[int],
     k: Sequence[int] | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """HyperX: switches on a grid, linked when they differ in exactly one coordinate.
 
@@ -723,6 +792,8 @@ def hyperx(
     p : int, optional
         Endpoints per switch. The default, the least of size times k over the dimensions, is the
         most that uniform traffic can use in full (the flattened butterfly's rule).
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -739,6 +810,7 @@ def hyperx(
             shape=shape,
             k=k,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -749,6 +821,7 @@ def jellyfish(
     k: int,
     seed: int | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Jellyfish: n switches with k random links each, connected and without parallel links.
 
@@ -763,6 +836,8 @@ def jellyfish(
     p : int, optional
         Endpoints per switch; default k over the least diameter that n such switches can have,
         rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -780,6 +855,7 @@ def jellyfish(
             k=k,
             seed=seed,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -788,6 +864,7 @@ def k_ary_n_fly(
     *,
     k: int,
     n: int,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """k-ary n-fly: n stages of k^(n-1) switches, k endpoints on each of the first and of the
     last.
@@ -798,6 +875,8 @@ def k_ary_n_fly(
         Inputs, and outputs, of a switch.
     n : int
         Stages.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -813,6 +892,7 @@ def k_ary_n_fly(
         _given(
             k=k,
             n=n,
+            gbps=gbps,
         ),
     )
 
@@ -822,6 +902,7 @@ def k_ary_n_tree(
     k: int,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """k-ary n-tree: a fat tree of n levels in which every switch but the roots has k parents.
 
@@ -833,6 +914,8 @@ def k_ary_n_tree(
         Levels of switches.
     p : int, optional
         Endpoints per switch of the lowest level; default k.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -849,6 +932,7 @@ def k_ary_n_tree(
             k=k,
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -858,6 +942,7 @@ def long_hop(
     n: int,
     code: str | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Long Hop: 2^n switches, linked when their difference is a column of an n x m generator
     matrix.
@@ -875,6 +960,8 @@ def long_hop(
         first that there is for n, of about 2 n ports.
     p : int, optional
         Endpoints per switch; the default is network radix over diameter, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -891,6 +978,7 @@ def long_hop(
             n=n,
             code=code,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -903,6 +991,7 @@ def megafly(
     h: int | None = None,
     g: int | None = None,
     arrangement: str | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Megafly (Dragonfly+): a dragonfly whose groups are fat trees of two levels.
 
@@ -922,6 +1011,8 @@ def megafly(
     arrangement : str, optional
         Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
         `circulant` or, of the networks of CODES alone, `codes`.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -941,6 +1032,7 @@ def megafly(
             h=h,
             g=g,
             arrangement=arrangement,
+            gbps=gbps,
         ),
     )
 
@@ -950,6 +1042,7 @@ def multi_plane(
     planes: int,
     of: str,
     map: str | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Multi-plane network: copies of a network that share nothing but the endpoints.
 
@@ -961,6 +1054,8 @@ def multi_plane(
         The network of a plane, in its inline form; in an inline form the last parameter.
     map : str, optional
         Where endpoints are in each plane; default equal.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -977,6 +1072,7 @@ def multi_plane(
             planes=planes,
             of=of,
             map=map,
+            gbps=gbps,
         ),
     )
 
@@ -985,6 +1081,7 @@ def polar_fly(
     *,
     q: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """PolarFly: diameter 2 with q^2 + q + 1 switches of network radix q + 1.
 
@@ -997,6 +1094,8 @@ def polar_fly(
         Order of the field: a prime power from 2 to 256.
     p : int, optional
         Endpoints per switch; the default is half the network radix, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1012,6 +1111,7 @@ def polar_fly(
         _given(
             q=q,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1022,6 +1122,7 @@ def polarstar(
     paley: int | None = None,
     iq: int | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """`PolarStar`: diameter 3, q^2 + q + 1 supernodes, each a Paley or an inductive-quad graph.
 
@@ -1039,6 +1140,8 @@ def polarstar(
         Degree of the inductive-quad graph: 4w-1 or 4w from 3 to 128. Give this or paley.
     p : int, optional
         Endpoints per switch; the default is a third of the network radix, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1056,6 +1159,7 @@ def polarstar(
             paley=paley,
             iq=iq,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1064,6 +1168,7 @@ def ring(
     *,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Ring: n switches in a cycle.
 
@@ -1073,6 +1178,8 @@ def ring(
         Number of switches, 1 to 2^26.
     p : int, optional
         Endpoints per switch; default 1.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1088,6 +1195,7 @@ def ring(
         _given(
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1096,6 +1204,7 @@ def slim_fly(
     *,
     q: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Slim Fly: diameter 2 with 2 q^2 switches of network radix (3 q - d) / 2, for q = 4 w + d.
 
@@ -1105,6 +1214,8 @@ def slim_fly(
         Order of the field: a prime power with q mod 4 = 0, 1 or 3.
     p : int, optional
         Endpoints per switch; the published default is half the network radix, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1120,6 +1231,7 @@ def slim_fly(
         _given(
             q=q,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1128,6 +1240,7 @@ def star(
     *,
     n: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Star: a hub without endpoints, and n leaves with one link each.
 
@@ -1137,6 +1250,8 @@ def star(
         Number of leaves, 1 to 65534.
     p : int, optional
         Endpoints per leaf; default 1.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1152,6 +1267,7 @@ def star(
         _given(
             n=n,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1160,6 +1276,7 @@ def mesh(
     *,
     shape: Sequence[int],
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Mesh: a grid of any dimension whose rows are open.
 
@@ -1169,6 +1286,8 @@ def mesh(
         Switches along each dimension: `8x8x4`.
     p : int, optional
         Endpoints per switch; default 1.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1184,6 +1303,7 @@ def mesh(
         _given(
             shape=shape,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1192,6 +1312,7 @@ def torus(
     *,
     shape: Sequence[int],
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Torus: a grid of any dimension whose rows are closed to rings.
 
@@ -1201,6 +1322,8 @@ def torus(
         Switches along each dimension: `8x8x4`. A size of 2 is one link, not two.
     p : int, optional
         Endpoints per switch; default 1.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1216,6 +1339,7 @@ def torus(
         _given(
             shape=shape,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1225,6 +1349,7 @@ def tree(
     arity: int,
     levels: int,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Tree: a complete tree of switches with endpoints on the leaves.
 
@@ -1236,6 +1361,8 @@ def tree(
         Levels of switches, 1 (the root alone) to 26; at most 2^26 switches in all.
     p : int, optional
         Endpoints per leaf; the default is the arity, at most 4096.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1252,6 +1379,7 @@ def tree(
             arity=arity,
             levels=levels,
             p=p,
+            gbps=gbps,
         ),
     )
 
@@ -1261,6 +1389,7 @@ def xgft(
     m: Sequence[int],
     w: Sequence[int],
     parallel: Sequence[int] | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Extended generalized fat tree: h levels of switches, every branching of its own size.
 
@@ -1278,6 +1407,8 @@ def xgft(
         is the number of rails of an endpoint, each in a plane of its own.
     parallel : Sequence[int], optional
         Parallel links between a child and a parent, by level as w, the first 1; default 1.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1294,6 +1425,7 @@ def xgft(
             m=m,
             w=w,
             parallel=parallel,
+            gbps=gbps,
         ),
     )
 
@@ -1305,6 +1437,7 @@ def xpander(
     seed: int | None = None,
     derandomized: bool | None = None,
     p: int | None = None,
+    gbps: float | None = None,
 ) -> _core.Topology:
     """Xpander: d + 1 groups of `lift` switches, each switch with one random link to every other
     group.
@@ -1323,6 +1456,8 @@ def xpander(
     p : int, optional
         Endpoints per switch; default d over the least diameter that this number of switches can
         have, rounded up.
+    gbps : float, optional
+        Rate of the cables, Gbit/s; where it is left out the network says none.
 
     Returns
     -------
@@ -1341,6 +1476,7 @@ def xpander(
             seed=seed,
             derandomized=derandomized,
             p=p,
+            gbps=gbps,
         ),
     )
 

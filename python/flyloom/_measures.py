@@ -976,6 +976,9 @@ class Cost(Record):
         Year of the prices.
     link_gbps : float
         Rate of the links, Gbit/s; the highest where several differ.
+    rate_source : str | None
+        Where this rate comes from: the parameter ``gbps`` of the bill, the network, the cables
+        of its file, or the catalogue (``default``).
     endpoints : int
         Endpoints of the network.
     switches : int
@@ -1050,6 +1053,7 @@ class Cost(Record):
     currency: str
     year: int
     link_gbps: float
+    rate_source: str | None
     endpoints: int
     switches: int
     radix: int
@@ -1855,10 +1859,11 @@ def cost(
         A network, as for ``network``, or tables for it.
     catalog : str | None, optional
         The catalogue, by name: ``flyloom catalog list``; the newest where none is given. A
-        network of a file, whose links have their own rate, is priced by the newest that sells
+        network that has a rate, by ``gbps`` or from a file, is priced by the newest that sells
         at it.
     gbps : float | None, optional
-        Rate of every link, Gbit/s; the catalogue's where none is given.
+        Rate of every link, Gbit/s, which must be that of the network where that says ``gbps``;
+        where it is not given that of the network, else the catalogue's.
     include : Iterable[str], optional
         What totals add up: ``network``, ``endpoint_cables``, ``adapters``, ``energy`` (of a
         year).

@@ -171,6 +171,7 @@ def message(
     engine_options: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    gbps: float | None = None,
     critical_path: bool = False,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -230,6 +231,9 @@ def message(
         Parameters of tables by their dotted names.
     threads : int | None, optional
         Processors to use; the result is the same with any number.
+    gbps : float | None, optional
+        Rate of the network's cables, Gbit/s: the fastest have it, slower ones keep their part
+        of it.
     critical_path : bool, optional
         Finds, too, what the end of the run waited for.
     progress : callable, optional
@@ -249,7 +253,7 @@ def message(
     return simulate(
         source, "message", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
         settings=settings, threads=threads, progress=progress,
-        critical_path=critical_path,
+        critical_path=critical_path, gbps=gbps,
         workload=workload,
         workload_options=workload_options,
         dialect=dialect,
@@ -310,6 +314,7 @@ def packet(
     engine_options: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    gbps: float | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
     """Latency and accepted rate, packet by packet: switches with buffers and credits.
@@ -418,6 +423,9 @@ def packet(
         Parameters of tables by their dotted names.
     threads : int | None, optional
         Processors to use; the result is the same with any number.
+    gbps : float | None, optional
+        Rate of the network's cables, Gbit/s: the fastest have it, slower ones keep their part
+        of it.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -434,7 +442,7 @@ def packet(
     """
     return simulate(
         source, "packet", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
-        settings=settings, threads=threads, progress=progress,
+        settings=settings, threads=threads, progress=progress, gbps=gbps,
         dialect=dialect,
         load=load,
         selection=selection,

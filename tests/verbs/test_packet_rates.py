@@ -74,8 +74,9 @@ def test_what_is_given_goes_before_and_what_nobody_says_is_as_ever(tmp_path):
     slow = fl.simulate(line(tmp_path, [("SDR", 1)] * 3), "packet", settings=given, **run)
     family = fl.simulate("complete:n=2,p=1", "packet", **run)
     assert silent.points[0]["digest"] == slow.points[0]["digest"] == family.points[0]["digest"]
-    assert silent.rates == {
-        "of_cables": False, "lowest_gbps": 107.3741824, "highest_gbps": 107.3741824}
+    assert silent.rates == {"of_cables": False, "lowest_gbps": 107.3741824,
+                            "highest_gbps": 107.3741824, "source": "default"}
+    assert slow.rates["source"] == "parameters"
 
 
 def test_rates_are_printed(tmp_path):

@@ -7,7 +7,7 @@ use crate::wish::NetworkWish;
 use base::Refusal;
 use base::part::PartDescription;
 use fabric::geometry::NetworkGeometry;
-use fabric::network::{NetworkRecipe, Topology};
+use fabric::network::{NetworkRecipe, Topology, take_gbps};
 use serde_json::{Map, Value};
 
 /// A row of the table of families: one family with its functions.
@@ -75,7 +75,7 @@ impl FamilyEntry {
     /// # Errors
     /// When a parameter is unknown, missing or of the wrong type.
     pub fn geometry(&self, params: &Map<String, Value>) -> Result<NetworkGeometry, Refusal> {
-        (self.geometry)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
+        self.apply(params, self.geometry).map(|(geometry, _)| geometry)
     }
 
     /// The promise of the member with these parameters.
@@ -83,15 +83,17 @@ impl FamilyEntry {
     /// # Errors
     /// When a parameter is unknown, missing, of the wrong type, or names no member.
     pub fn promise(&self, params: &Map<String, Value>) -> Result<FamilyPromise, Refusal> {
-        (self.promise)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
+        self.apply(params, self.promise).map(|(promise, _)| promise)
     }
 
-    /// The network with these parameters.
+    /// The network with these parameters, with cables of the rate `gbps` where that is among them.
     ///
     /// # Errors
     /// As [`FamilyEntry::promise`].
     pub fn build(&self, params: &Map<String, Value>) -> Result<Topology, Refusal> {
-        (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
+        let (built, gbps) = self.apply(params, self.build)?;
+        let Some(gbps) = gbps else { return Ok(built) };
+        built.with_gbps(gbps).map_err(|r| r.within(self.part.name))
     }
 
     /// What a user should know of the member with these parameters: [`Family::notes`].
@@ -99,7 +101,20 @@ impl FamilyEntry {
     /// # Errors
     /// When a parameter is unknown, missing or of the wrong type.
     pub fn notes(&self, params: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
-        (self.notes)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
+        self.apply(params, self.notes).map(|(notes, _)| notes)
+    }
+
+    /// What a function of the family says of the member with these parameters, and the rate among
+    /// them, which every family has besides its own parameters.
+    fn apply<T>(
+        &self,
+        params: &Map<String, Value>,
+        of: fn(Value) -> Result<T, Refusal>,
+    ) -> Result<(T, Option<f64>), Refusal> {
+        let mut own = params.clone();
+        let gbps = take_gbps(&mut own);
+        let found = gbps.and_then(|gbps| Ok((of(Value::Object(own))?, gbps)));
+        found.map_err(|r| r.within(self.part.name))
     }
 
     /// The member with these parameters in its most general form: [`Family::general_form`], or the

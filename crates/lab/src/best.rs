@@ -4,6 +4,8 @@
 use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
 use base::{ComputationError, ProgressWatch, Refusal};
+use fabric::network::LinkRateRange;
+use fabric::tables::Routing;
 use message::stage::{MessageSimulationInputs, MessageSimulationParameters};
 use message::{LogGopsParameters, MessageCostOrigin};
 use serde::Serialize;
@@ -74,6 +76,9 @@ pub struct AlgorithmTableRow {
     pub parameters: LogGopsParameters,
     /// Where these costs are from.
     pub costs: MessageCostOrigin,
+    /// The rates of the network's links, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<LinkRateRange>,
     /// All algorithms that were run, the quickest first.
     pub all: Vec<AlgorithmResult>,
 }
@@ -151,6 +156,7 @@ fn row(
         return Err(Refusal::new("ranks", why, "a power of two").into());
     };
     let (parameters, costs) = asked.run.costs.resolved(asked.run.dialect)?;
+    let topology = on.topology.or(on.routing.map(Routing::topology));
     Ok(AlgorithmTableRow {
         ranks,
         bytes,
@@ -158,6 +164,7 @@ fn row(
         finish_ns: first.finish_ns,
         parameters,
         costs,
+        rates: topology.map(|on| asked.run.rates(on)),
         all,
     })
 }

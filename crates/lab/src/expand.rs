@@ -9,7 +9,7 @@ use crate::{place, stages, sweep, tables};
 use base::Refusal;
 use engines::ask;
 use engines::lanes::LaneMethodParameters;
-use fabric::network::FailureParameters;
+use fabric::network::{FailureParameters, GBPS, NetworkRecipe, take_gbps};
 use plan::FloorRules;
 use serde_json::{Map, Value};
 
@@ -245,6 +245,20 @@ fn needs_tables(name: &str, lacking: bool) -> Result<(), Refusal> {
     Err(Refusal::new(name, "it needs tables, and the point has no [routing]", help))
 }
 
+/// Refuses a bill at another rate than that of the network, where both are given.
+fn one_rate(point: &ExperimentPoint) -> Result<(), Refusal> {
+    let family = point.topology.get("family").and_then(Value::as_str).unwrap_or_default();
+    let recipe = NetworkRecipe { family: family.to_owned(), params: point.topology.clone() };
+    let bill = point.measures.get("cost").and_then(|cost| cost.get(GBPS)).and_then(Value::as_f64);
+    match (recipe.gbps(), bill) {
+        (Some(own), Some(bill)) if own.to_bits() != bill.to_bits() => {
+            let why = format!("{bill} Gbit/s, and [topology] says gbps = {own}");
+            Err(Refusal::new("cost.gbps", why, "leave it out: bills are at the network's rate"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks what can be checked without building anything, and fills in the parameters of routes.
 fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(), Refusal> {
     if let Some(failures) = point.topology.get("failures") {
@@ -259,7 +273,12 @@ fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(
             params.remove("family");
             params.remove("failures");
             match find(plugins, PluginPartKind::Topology, name) {
-                Some(plugin) => plugin.complete(&params).map(drop),
+                Some(plugin) if plugin.params.iter().any(|own| own.name == GBPS) => {
+                    plugin.complete(&params).map(drop)
+                }
+                Some(plugin) => {
+                    take_gbps(&mut params).and_then(|_| plugin.complete(&params)).map(drop)
+                }
                 None => families::family(name)
                     .map_err(|r| listed(r, plugins, PluginPartKind::Topology))?
                     .promise(&params)
@@ -268,7 +287,7 @@ fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(
             .map_err(|r| r.within("topology"))?;
         }
         (None, Some(Value::String(_))) => {
-            let known = ["file", "p", "failures"];
+            let known = ["file", "p", "gbps", "failures"];
             let extra = point.topology.keys().find(|k| !known.contains(&k.as_str()));
             if let Some(key) = extra {
                 return Err(Refusal::new(
@@ -283,6 +302,7 @@ fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(
             return Err(Refusal::new("topology", "neither one family nor one file", help));
         }
     }
+    one_rate(point)?;
     let mut options = point.options()?;
     let Some(routing) = &mut point.routing else {
         for (name, lacking) in [

@@ -68,9 +68,9 @@ pub struct ExperimentPoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// `family` and its parameters, or `file` with the path of a network (and `p` endpoints a
-    /// switch where the file has none). `failures` is a table of the `links` (`SWITCH:SWITCH`,
-    /// `SWITCH:PORT` or numbers) and `switches` that fail, and of the number of `random` links that
-    /// fail, drawn by `seed`.
+    /// switch where the file has none). `gbps` is the rate of the cables. `failures` is a table of
+    /// the `links` (`SWITCH:SWITCH`, `SWITCH:PORT` or numbers) and `switches` that fail, and of the
+    /// number of `random` links that fail, drawn by `seed`.
     pub topology: Map<String, Value>,
     /// The routing of the network; left out: none, and only what needs no tables is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]

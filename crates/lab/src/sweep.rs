@@ -3,6 +3,7 @@
 
 use crate::spec::{Experiment, ParameterSweep};
 use base::Refusal;
+use fabric::network::GBPS;
 use paths::select::PathSelectionSpec;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -60,8 +61,8 @@ pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<SweptPoint>, Refusal>
 }
 
 /// The tables of a point laid over those that all points have in common, key by key: what the point
-/// does not name stays. Another family or file has none of the parameters of the common topology,
-/// and another engine none of the common engine's options.
+/// does not name stays. Another family or file has none of the parameters of the common topology
+/// but the rate, and another engine none of the common engine's options.
 fn over(common: Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
     let mut all = common;
     for (name, value) in own {
@@ -70,7 +71,7 @@ fn over(common: Map<String, Value>, own: Map<String, Value>) -> Map<String, Valu
             let is_other_network = name == "topology" && (differs("family") || differs("file"));
             let is_other_engine = name == "routing" && differs("engine");
             if is_other_network {
-                below.clear();
+                below.retain(|key, _| key == GBPS);
             }
             if is_other_engine {
                 below.retain(|key, _| OF_ANY_ENGINE.contains(&key.as_str()));
@@ -488,7 +489,7 @@ mod tests {
     #[test]
     fn tables_of_a_point_are_laid_over_those_of_the_file_key_by_key() {
         let text = "schema = 1\nname = \"merged\"\n\
-            topology = { family = \"slim_fly\", q = 5, p = 4 }\n\
+            topology = { family = \"slim_fly\", q = 5, p = 4, gbps = 400 }\n\
             routing = { engine = \"dfsssp\", lmc = 1, max_lanes = 4 }\n\
             sim.packet = { load = 0.2, messages = 7, link = { latency_ns = 10, rate_gbps = 50 } }\n\
             [[point]]\nsim = { packet = { link = { rate_gbps = 100 } } }\n\
@@ -505,7 +506,7 @@ mod tests {
         let routing = second.routing.as_ref().expect("there");
         assert_eq!((routing.lmc, routing.options.len()), (Some(1), 0));
         let third = &found[2];
-        assert_eq!(third.topology.keys().collect::<Vec<_>>(), ["family", "n"]);
+        assert_eq!(third.topology.keys().collect::<Vec<_>>(), ["gbps", "family", "n"]);
         assert_eq!(third.routing.as_ref().expect("there").options["max_lanes"], 4);
         assert_eq!(third.sim["packet"]["messages"], 7);
     }

@@ -14,7 +14,7 @@ use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
 use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
 use fabric::Topology;
-use fabric::network::parse_inline;
+use fabric::network::{Cable, LinkRateRange, RateSource, parse_inline};
 use fabric::tables::Routing;
 use paths::PathSource;
 use paths::over_seeds::{SeedStatistics, check_seeds};
@@ -159,6 +159,9 @@ pub struct MessageSimulationRecord {
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<ChannelTrafficTotals>,
+    /// The rates of the network's links, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<LinkRateRange>,
     /// Receives that are smaller than the messages that they take, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_receives: Option<ShortReceivesReport>,
@@ -267,6 +270,17 @@ impl MessageSimulationParameters {
         on.places.is_none() && (1..self.seeds).any(|i| order(i) != order(0))
     }
 
+    /// The lowest and the highest rate of the cables of `on` that work, and where they come from.
+    pub fn rates(&self, on: &Topology) -> LinkRateRange {
+        let (given, usual) = (self.link.rate_gbps, Cable::default().rate_gbps());
+        let working = on.cables().filter(|cable| cable.up).map(Cable::rate_gbps);
+        let ends = working.map(|gbps| (gbps, gbps));
+        let own = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((usual, usual));
+        let (lowest_gbps, highest_gbps) = given.map_or(own, |gbps| (gbps, gbps));
+        let source = given.map_or_else(|| on.rate_source(), |_| RateSource::Parameters);
+        LinkRateRange { lowest_gbps, highest_gbps, source }
+    }
+
     /// The parameters of the network.
     fn how(&self) -> NetworkTimeParameters {
         NetworkTimeParameters {
@@ -340,6 +354,7 @@ impl MessageSimulationParameters {
             messages: found.messages,
             sent_bytes: schedule.sent_bytes(),
             network,
+            rates: on.map(|on| self.rates(on)),
             short_receives: found.short.first.map(|(receive, send)| ShortReceivesReport {
                 count: found.short.count,
                 first: schedule.described(receive),
@@ -443,6 +458,22 @@ impl ExperimentStage for MessageSimulationParameters {
             ColumnType::Text,
             "",
             "preset of what messages cost",
+            BetterDirection::Neither,
+        ),
+        RecordColumn::new(
+            "rate_gbps",
+            "/rates/highest_gbps",
+            ColumnType::Real,
+            "Gbit/s",
+            "rate of the fastest link of the network",
+            BetterDirection::Neither,
+        ),
+        RecordColumn::new(
+            "rate_source",
+            "/rates/source",
+            ColumnType::Text,
+            "",
+            "where that rate comes from",
             BetterDirection::Neither,
         ),
         RecordColumn::new(

@@ -97,12 +97,12 @@ pub(super) fn build(
         let (route, verified, lane_use) = physical(spec, on, rules, (&plant, &wiring), watch)?;
         (route, verified, Some((compared, lane_use)))
     };
-    let timing = timing(spec, of_rails);
+    let timing = timing(spec, &t, of_rails);
     Ok(DialectNetwork {
         used: AppliedParameterValues::of(spec, (&plant, &timing), of_cables, lanes, chosen),
         timing,
         injection: spec.injection.unwrap_or(spec.dialect.entry().injection),
-        rates: LinkRates::of(&plant, of_cables),
+        rates: LinkRates::of(&plant, spec, &t),
         plant,
         route,
         concentration,
@@ -119,7 +119,7 @@ fn of_each_plane(on: &Topology, plant: &SimulatedNetwork) -> u32 {
 
 /// Default rates of local links, global links and endpoints, in GiB/s.
 fn usual_rates(spec: &PacketSimulationParameters, on: &Topology) -> [f64; 3] {
-    let usual = spec.dialect.entry().rates_gib_per_s;
+    let usual = rates::of_network(on).map_or(spec.dialect.entry().rates_gib_per_s, |all| [all; 3]);
     if rates::hold(spec, on) {
         // loads are fractions of the endpoints' rate, which is that of their cables here
         let [local, global, endpoint] = usual;
@@ -175,9 +175,9 @@ fn check_times(plant: &SimulatedNetwork) -> Result<(), Refusal> {
     Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"))
 }
 
-fn timing(spec: &PacketSimulationParameters, rails: u32) -> DialectTimingRules {
+fn timing(spec: &PacketSimulationParameters, on: &Topology, rails: u32) -> DialectTimingRules {
     let (router, link) = (&spec.router, &spec.link);
-    let local = link.gib_per_s(LinkClass::Local).unwrap_or(RATE);
+    let local = link.gib_per_s(LinkClass::Local).or(rates::of_network(on)).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
     let router_ps = ps(router.delay_ns.unwrap_or(SWITCH_DELAY_NS));
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));

@@ -6,7 +6,7 @@ use super::plant::{LinkClass, LinkFarEnd, SimulatedNetwork};
 use super::spec::{BITS_IN_GIB, PacketSimulationParameters};
 use base::SwitchId;
 use fabric::Topology;
-use fabric::network::{Cable, PortPeer};
+use fabric::network::{Cable, PortPeer, RateSource};
 use paths::wiring::RouterWiring;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,11 +21,29 @@ pub struct LinkRates {
     pub lowest_gbps: f64,
     /// The highest rate, Gbit/s.
     pub highest_gbps: f64,
+    /// Where they come from: parameters, where one gives the rate of some class of links; those
+    /// that it leaves have that of the network, else of the dialect.
+    pub source: RateSource,
 }
 
 impl LinkRates {
     /// The lowest and highest rate in a network.
-    pub(super) fn of(plant: &SimulatedNetwork, of_cables: bool) -> Self {
+    pub(super) fn of(
+        plant: &SimulatedNetwork,
+        spec: &PacketSimulationParameters,
+        on: &Topology,
+    ) -> Self {
+        let classes = [LinkClass::Local, LinkClass::Global, LinkClass::Endpoint];
+        let of_cables = hold(spec, on);
+        let source = if classes.iter().any(|class| spec.link.gib_per_s(*class).is_some()) {
+            RateSource::Parameters
+        } else if of_cables {
+            on.rate_source()
+        } else if on.recipe().gbps().is_some() {
+            RateSource::Network
+        } else {
+            RateSource::Default
+        };
         let is_link = |(router, behind): &(u32, LinkFarEnd)| behind.lp != *router;
         let all = (0..plant.routers).flat_map(|r| plant.all(r).map(move |b| (r, b)));
         let rates = all.filter(is_link).map(|(_, b)| plant.kind(b.kind).gib_per_s);
@@ -34,7 +52,7 @@ impl LinkRates {
         let found = rates.fold((f64::INFINITY, 0.0), ends);
         let (lowest, highest) = if found.1 > 0.0 { found } else { (usual, usual) };
         let gbps = |gib_per_s: f64| gib_per_s * BITS_IN_GIB / 1e9;
-        Self { of_cables, lowest_gbps: gbps(lowest), highest_gbps: gbps(highest) }
+        Self { of_cables, lowest_gbps: gbps(lowest), highest_gbps: gbps(highest), source }
     }
 }
 
@@ -43,15 +61,16 @@ fn gib_per_s(cable: &Cable) -> f64 {
     cable.rate_gbps() * 1e9 / 8.0 / f64::from(1 << 30)
 }
 
-/// Whether the rates of a network's cables are used under a dialect: if it was read from a fabric,
-/// whose switches have GUIDs, or if some cable does not have the default rate.
+/// Whether links have the rates of their cables, each its own, under a dialect: where the network
+/// says them.
 pub(super) fn hold(spec: &PacketSimulationParameters, on: &Topology) -> bool {
-    let usual = Cable::default().rate_gbps();
-    let links = on.links().iter().map(|link| &link.cable);
-    let mut cables = links.chain(on.terminals().iter().map(|terminal| &terminal.cable));
-    spec.dialect == SimulatorDialect::Physical
-        && (on.switches().iter().any(|switch| switch.guid.is_some())
-            || cables.any(|cable| cable.rate_gbps().to_bits() != usual.to_bits()))
+    spec.dialect == SimulatorDialect::Physical && on.rate_source() != RateSource::Default
+}
+
+/// The rate of all links, in GiB/s, where the network says one by `gbps`: in the dialects of CODES,
+/// too, which know classes of links but no cables.
+pub(super) fn of_network(on: &Topology) -> Option<f64> {
+    on.recipe().gbps().map(|gbps| gbps * 1e9 / BITS_IN_GIB)
 }
 
 /// The highest rate of a working rail of an endpoint, in GiB/s; none if no rail works.

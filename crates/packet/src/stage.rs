@@ -50,7 +50,7 @@ pub struct PacketSimulationInputs<'a> {
 pub struct PacketSimulationRecord {
     /// Whether packets were proved free of deadlock.
     pub verified: bool,
-    /// The rates of links: those of the cables, link by link, where the network gives some.
+    /// The rates of links: those of the cables, link by link, where the network says some.
     pub rates: LinkRates,
     /// All parameters.
     pub parameters: PacketSimulationParameters,
@@ -282,6 +282,21 @@ impl ExperimentStage for PacketSimulationParameters {
             "/points/0/offered_load",
             "",
             "what endpoints send",
+            BetterDirection::Neither,
+        ),
+        real(
+            "rate_gbps",
+            "/rates/highest_gbps",
+            "Gbit/s",
+            "rate of the fastest link",
+            BetterDirection::Neither,
+        ),
+        RecordColumn::new(
+            "rate_source",
+            "/rates/source",
+            ColumnType::Text,
+            "",
+            "where that rate comes from",
             BetterDirection::Neither,
         ),
         real(

@@ -154,21 +154,42 @@ impl Catalog {
         by_age()[0]
     }
 
-    /// The catalogue that is used where the user names none: the newest. For a network that was
-    /// read from a file, whose cables have rates of their own, it is the newest that sells at all
-    /// of these rates. `gbps` is the rate that a user gave for all links.
+    /// The catalogue that is used where the user names none: the newest. At a rate that a user gave
+    /// for all links (`gbps`) or that the network says, it is the newest that sells at this rate;
+    /// for a network of a file, whose cables have rates of their own, the newest that sells at all
+    /// of these.
+    ///
+    /// # Errors
+    /// When `gbps` contradicts the rate of the network.
+    pub fn usual(t: &Topology, gbps: Option<f64>) -> Result<Self, Refusal> {
+        let rate = t.agreed_gbps(gbps)?.or_else(|| t.recipe().gbps());
+        if rate.is_some() || t.recipe().family != "file" {
+            return Self::usual_at(rate);
+        }
+        let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
+        Self::newest_for(ports, &own_rates(t))
+    }
+
+    /// The catalogue that is used where the user names none, for a network of which at most a rate
+    /// is known: the newest that sells at it, so that all networks of one rate have one catalogue,
+    /// however many ports their switches have.
     ///
     /// # Errors
     /// Never: the catalogues that come with flyloom can be read.
-    pub fn usual(t: &Topology, gbps: Option<f64>) -> Result<Self, Refusal> {
-        if t.recipe().family == "file" && gbps.is_none() {
-            let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
-            let rates = own_rates(t);
-            for name in by_age() {
-                let catalog = Self::named(name)?;
-                if rates.iter().all(|&rate| catalog.sells(ports, rate)) {
-                    return Ok(catalog);
-                }
+    pub fn usual_at(gbps: Option<f64>) -> Result<Self, Refusal> {
+        match gbps {
+            Some(gbps) => Self::newest_for(0, &[gbps]),
+            None => Self::named(Self::newest()),
+        }
+    }
+
+    /// The newest catalogue that sells switches of `ports` ports and cables at all of these rates;
+    /// the newest of all where none does.
+    fn newest_for(ports: u32, rates: &[f64]) -> Result<Self, Refusal> {
+        for name in by_age() {
+            let catalog = Self::named(name)?;
+            if rates.iter().all(|&rate| catalog.sells(ports, rate)) {
+                return Ok(catalog);
             }
         }
         Self::named(Self::newest())

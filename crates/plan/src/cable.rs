@@ -150,7 +150,7 @@ pub fn cables(
 ///
 /// # Errors
 /// When the catalogue has no cable that reaches from rack to rack at the rate of the links: of all
-/// such cables it names the longest.
+/// such cables it names the longest. When the shop's rate contradicts that of the network.
 ///
 /// # Panics
 /// When `floor` was made for another network.
@@ -165,6 +165,7 @@ pub fn cables_unsorted(
         device: Device::Switch(plug.switch),
         port: plug.port,
     };
+    shop.check_rate(t)?;
     let mut list = Vec::with_capacity(t.links().len() + t.terminals().len());
     for (i, link) in t.links().iter().enumerate() {
         let (a, b) = (end(link.a), end(link.b));

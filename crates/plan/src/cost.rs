@@ -7,7 +7,7 @@ use super::catalog::{
 };
 use super::shop::PriceSource;
 use base::Refusal;
-use fabric::network::Topology;
+use fabric::network::{RateSource, Topology};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -52,6 +52,9 @@ pub struct Bill {
     pub year: u16,
     /// Rate of the links, Gbit/s; the highest where several differ.
     pub link_gbps: f64,
+    /// Where this rate comes from: the parameter `gbps` of the bill, the network, the cables of its
+    /// file, or the catalogue (`default`).
+    pub rate_source: Option<RateSource>,
     /// Endpoints of the network.
     pub endpoints: u64,
     /// Switches of the network.
@@ -123,7 +126,7 @@ pub struct Bill {
 pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Result<Bill, Refusal> {
     shop.include.check(shop.catalog)?;
     let mut lines = BillLines::default();
-    let rates = rates(cables, shop);
+    let rates = rates(t, cables, shop);
     let link_gbps = rates.last().copied().unwrap_or(shop.catalog.link_gbps);
     let mut by_ports: BTreeMap<u32, u64> = BTreeMap::new();
     for s in t.switches() {
@@ -168,6 +171,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         currency: shop.catalog.currency.clone(),
         year: shop.catalog.year,
         link_gbps,
+        rate_source: Some(shop.rate_source(t)),
         endpoints: t.endpoints().len() as u64,
         switches: t.switches().len() as u64,
         radix: by_ports.keys().next_back().copied().unwrap_or(0),
@@ -192,10 +196,10 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
 }
 
 /// The rates that `cables` are bought at, ascending; that of the shop where there is no cable.
-fn rates(cables: &[PlannedCable], shop: PriceSource<'_>) -> Vec<f64> {
+fn rates(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Vec<f64> {
     let mut rates: Vec<f64> = cables.iter().map(|c| c.rate_gbps).collect();
     if rates.is_empty() {
-        rates.push(shop.gbps.unwrap_or(shop.catalog.link_gbps));
+        rates.push(shop.gbps.or(t.recipe().gbps()).unwrap_or(shop.catalog.link_gbps));
     }
     rates.sort_by(f64::total_cmp);
     rates.dedup();

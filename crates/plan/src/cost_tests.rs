@@ -11,8 +11,8 @@ use super::{
 };
 use base::QuietWatch;
 use fabric::network::{
-    Cable, CablePlug, InfinibandLaneSpeed, NetworkRecipe, Switch, Topology, TopologyBuilder,
-    parse_inline,
+    Cable, CablePlug, InfinibandLaneSpeed, NetworkRecipe, RateSource, Switch, Topology,
+    TopologyBuilder, parse_inline,
 };
 use families::family;
 use proptest::prelude::*;
@@ -225,6 +225,67 @@ fn the_newest_catalogue_is_the_default() {
     assert_eq!(Catalog::built_in().filter(|n| year(n) == newest).count(), 1, "no tie");
     let t = built("slim_fly:q=5,p=4");
     assert_eq!(Catalog::usual(&t, None).expect("it comes along").name, Catalog::newest());
+}
+
+/// A network is bought at its own rate: all its cables and adapters, from the newest catalogue that
+/// sells at that rate, whatever number of ports.
+#[test]
+fn a_network_is_bought_at_its_rate() {
+    for (gbps, expect) in [(400, "products-2026"), (200, "hdr40-2024"), (100, "edr36-2024")] {
+        let net = format!("slim_fly:q=5,p=4,gbps={gbps}");
+        let t = built(&net);
+        let catalog = Catalog::usual(&t, None).expect("one sells it");
+        assert_eq!(catalog.name, expect);
+        let plain = built("slim_fly:q=5,p=4");
+        assert_eq!(Catalog::usual(&plain, Some(gbps.into())).expect("one").name, expect);
+        let found = billed(&net, &catalog, &BillItem::USUAL);
+        assert_eq!(found.link_gbps, f64::from(gbps));
+        assert_eq!(found.rate_source, Some(RateSource::Network));
+        // the same as the network without a rate at this rate
+        let shop = PriceSource { gbps: Some(gbps.into()), ..PriceSource::of(&catalog) };
+        let floor = floor(&plain, &studied(), &QuietWatch).expect("valid rules");
+        let list = cables(&plain, &floor, &studied(), shop).expect("all is on sale");
+        let asked = bill(&plain, &list, shop).expect("all is on sale");
+        assert_eq!(asked.rate_source, Some(RateSource::Parameters));
+        assert_eq!(Bill { rate_source: found.rate_source, ..asked }, found);
+    }
+}
+
+/// One network has one rate: a bill at another is refused, with both.
+#[test]
+fn a_bill_at_another_rate_is_refused() {
+    let t = built("slim_fly:q=5,p=4,gbps=400");
+    let catalog = named(Catalog::newest());
+    let floor = floor(&t, &studied(), &QuietWatch).expect("valid rules");
+    for (gbps, agrees) in [(400.0, true), (200.0, false), (400.1, false)] {
+        let shop = PriceSource { gbps: Some(gbps), ..PriceSource::of(&catalog) };
+        let list = cables(&t, &floor, &studied(), shop);
+        assert_eq!(list.is_ok(), agrees, "{gbps}");
+        assert_eq!(Catalog::usual(&t, Some(gbps)).is_ok(), agrees, "{gbps}");
+        if let Err(refusal) = list {
+            assert!(refusal.to_string().contains("the network says gbps=400"), "{refusal}");
+        }
+    }
+}
+
+/// A cable that runs slower than its network is bought at the rate of the network.
+#[test]
+fn a_degraded_cable_is_bought_at_the_rate_of_the_network() {
+    let mut b = TopologyBuilder::new();
+    let [x, y] = ["x", "y"].map(|name| b.switch(Switch { ports: 4, ..Switch::new(name) }));
+    for (port, width) in [(1, 4), (2, 1)] {
+        let [from, to] = [x, y].map(|switch| CablePlug { switch, port });
+        b.link_at(from, to, Cable { width, ..Cable::default() });
+    }
+    b.endpoints_on([x, y].into_iter(), 1);
+    let recipe = NetworkRecipe { family: "file".into(), params: serde_json::Map::new() };
+    let t = b.finish(recipe).expect("valid").with_gbps(400.0).expect("a rate");
+    let catalog = named(Catalog::newest());
+    let shop = PriceSource::of(&catalog);
+    let floor = floor(&t, &studied(), &QuietWatch).expect("valid rules");
+    let list = cables(&t, &floor, &studied(), shop).expect("all is on sale");
+    assert_eq!(t.links()[1].cable.rate_gbps(), 100.0);
+    assert!(list.iter().all(|cable| cable.rate_gbps == 400.0));
 }
 
 /// Networks of files have their own rates: the newest catalogue that sells at all of them.

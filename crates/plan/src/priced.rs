@@ -20,11 +20,12 @@ use serde_json::{Map, Value};
 #[schemars(rename = "Params")]
 #[serde(deny_unknown_fields, default)]
 pub struct CostParams {
-    /// The catalogue, by name: `flyloom catalog list`; the newest where none is given. A network of
-    /// a file, whose links have their own rate, is priced by the newest that sells at it.
+    /// The catalogue, by name: `flyloom catalog list`; the newest where none is given. A network
+    /// that has a rate, by `gbps` or from a file, is priced by the newest that sells at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
-    /// Rate of every link, Gbit/s; the catalogue's where none is given.
+    /// Rate of every link, Gbit/s, which must be that of the network where that says `gbps`; where
+    /// it is not given that of the network, else the catalogue's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
     /// What totals add up: `network`, `endpoint_cables`, `adapters`, `energy` (of a year).
@@ -70,6 +71,22 @@ impl ExperimentStage for CostParams {
             ColumnType::Text,
             "",
             "catalogue, rates and what is counted: prices of one basis compare",
+            BetterDirection::Neither,
+        ),
+        RecordColumn::new(
+            "rate_gbps",
+            "/link_gbps",
+            ColumnType::Real,
+            "Gbit/s",
+            "rate at which links are bought",
+            BetterDirection::Neither,
+        ),
+        RecordColumn::new(
+            "rate_source",
+            "/rate_source",
+            ColumnType::Text,
+            "",
+            "where that rate comes from",
             BetterDirection::Neither,
         ),
         RecordColumn::new(

@@ -2,15 +2,16 @@
 
 use super::basis::IncludedBillItems;
 use super::catalog::{CableUse, Catalog, CatalogOffer};
-use fabric::network::{Cable, Topology};
+use base::Refusal;
+use fabric::network::{Cable, RateSource, Topology};
 
 /// The source of prices: what cables are bought from, and at which rate.
 #[derive(Debug, Clone, Copy)]
 pub struct PriceSource<'a> {
     /// Kinds, reaches and prices.
     pub catalog: &'a Catalog,
-    /// The rate of every link, Gbit/s; `None` for that of the network where it was read from a
-    /// fabric or a file, and for the catalogue's own where a family made the network.
+    /// The rate of every link, Gbit/s; `None` for that of the network where it has one or was read
+    /// from a fabric or a file, and for the catalogue's own otherwise.
     pub gbps: Option<f64>,
     /// What totals add up.
     pub include: IncludedBillItems,
@@ -55,8 +56,32 @@ impl PriceSource<'_> {
 
     /// The rate that `cable` of `t` is bought at, Gbit/s.
     pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
-        let own = t.recipe().family == "file";
-        self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
+        let of_all = self.gbps.or_else(|| t.recipe().gbps());
+        of_all.unwrap_or_else(|| match self.rate_source(t) {
+            RateSource::Cables => cable.rate_gbps(),
+            _ => self.catalog.link_gbps,
+        })
+    }
+
+    /// Where the rate comes from at which the cables of `t` are bought.
+    pub fn rate_source(&self, t: &Topology) -> RateSource {
+        if t.recipe().gbps().is_some() {
+            RateSource::Network
+        } else if self.gbps.is_some() {
+            RateSource::Parameters
+        } else if t.recipe().family == "file" {
+            RateSource::Cables
+        } else {
+            RateSource::Default
+        }
+    }
+
+    /// Checks that the rate agrees with that of `t`, where both are given.
+    ///
+    /// # Errors
+    /// When they differ.
+    pub fn check_rate(&self, t: &Topology) -> Result<(), Refusal> {
+        t.agreed_gbps(self.gbps).map(drop)
     }
 
     /// What the switch of `t` with most ports is bought as; `None` where the catalogue has nothing

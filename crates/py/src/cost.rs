@@ -24,9 +24,10 @@ pub struct Shop {
 #[pymethods]
 impl Shop {
     /// A shop with the catalogue of the text `catalog` (TOML, from `file`), or with the one that
-    /// comes with flyloom and has the name `file` where there is no text; with the newest, or what
-    /// a network of a file needs, where neither is there. `gbps` is the rate of every link,
-    /// `electric_limit_m` the longest electric cable, `include` names what totals add up.
+    /// comes with flyloom and has the name `file` where there is no text; with the newest that
+    /// sells at the rate, or at those of a network, where neither is there. `gbps` is the rate of
+    /// every link, `electric_limit_m` the longest electric cable, `include` names what totals add
+    /// up.
     #[new]
     #[pyo3(signature = (file=None, catalog=None, gbps=None, electric_limit_m=None, include=None))]
     fn new(
@@ -37,18 +38,18 @@ impl Shop {
         include: Option<Vec<String>>,
     ) -> PyResult<Self> {
         let usual = file.is_none();
-        let file = file.unwrap_or(Catalog::newest());
-        let read = match catalog {
-            Some(text) => plan::catalog_file::read(text, file),
-            None => Catalog::named(file),
-        };
-        let catalog = read.map_err(refuse)?;
         for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
             if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
                 let why = format!("{bad:e} is out of range");
                 return Err(refuse(Refusal::new(name, why, "0.001 to 1000000")));
             }
         }
+        let read = match (file, catalog) {
+            (None, _) => Catalog::usual_at(gbps),
+            (Some(file), Some(text)) => plan::catalog_file::read(text, file),
+            (Some(file), None) => Catalog::named(file),
+        };
+        let catalog = read.map_err(refuse)?;
         let include = included(include).map_err(refuse)?;
         include.check(&catalog).map_err(refuse)?;
         Ok(Self { catalog, gbps, include, electric_limit_m, usual }.limited())
@@ -59,6 +60,11 @@ impl Shop {
         let mut all = serde_json::to_value(&self.catalog).unwrap_or_default();
         all["items"] = json!(self.catalog.items());
         to_python(py, &all)
+    }
+
+    /// Raises `RefusalError` where its rate contradicts that of the network.
+    fn check_rate(&self, on: &crate::classes::Topology) -> PyResult<()> {
+        on.inner.agreed_gbps(self.gbps).map(drop).map_err(refuse)
     }
 
     /// Prices by which members of families are ranked before they are laid out: a dict with

@@ -91,6 +91,20 @@ impl Topology {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// The same network with cables of this rate, Gbit/s: the fastest have it, slower ones keep
+    /// their part of it. Raises `RefusalError` where no cable has it, and where the network says
+    /// another rate.
+    fn with_gbps(&self, gbps: f64) -> PyResult<Self> {
+        let inner = Network::clone(&self.inner).with_gbps(gbps).map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The rate of its fastest cables that its recipe says, Gbit/s; None where it says none.
+    #[getter]
+    fn gbps(&self) -> Option<f64> {
+        self.inner.recipe().gbps()
+    }
+
     /// How it came to be, in the inline form.
     #[getter]
     fn recipe(&self) -> String {

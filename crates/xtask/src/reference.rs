@@ -40,7 +40,20 @@ pub(crate) fn files(json: &str, by_hand: &[String]) -> Result<Vec<(&'static str,
 
 const TOPOLOGIES_HEAD: &str = "\
 Each family is a function of the Python package with the same parameters as keywords, a family of
-the experiment file, and an inline network of the command line, as in `slim_fly:q=5,p=4`.";
+the experiment file, and an inline network of the command line, as in `slim_fly:q=5,p=4`. Each
+also takes `gbps`, the rate of its cables ([networks.md](networks.md#rates)).";
+
+/// The parameter that every family has besides its own.
+fn rate_parameter() -> DescribedParam {
+    DescribedParam {
+        name: "gbps".to_owned(),
+        kind: "number".to_owned(),
+        required: false,
+        default: Value::Null,
+        doc: "Rate of the cables, Gbit/s; where it is left out the network says none.".to_owned(),
+        shared: false,
+    }
+}
 
 const ENGINES_HEAD: &str = "\
 Each engine is named by `--engine` on the command line, `engine` in the experiment file and the
@@ -172,10 +185,10 @@ fn function(part: &DescribedPart) -> String {
     // Python takes keyword-only arguments in any order: the required ones are shown first.
     let (required, optional): (Vec<&DescribedParam>, Vec<&DescribedParam>) =
         part.params.iter().partition(|p| p.required);
-    let ordered: Vec<&DescribedParam> = required.into_iter().chain(optional).collect();
-    if !ordered.is_empty() {
-        out.push_str("\n    *,\n");
-    }
+    let rate = rate_parameter();
+    let ordered: Vec<&DescribedParam> =
+        required.into_iter().chain(optional).chain([&rate]).collect();
+    out.push_str("\n    *,\n");
     for p in &ordered {
         let _ = writeln!(out, "    {},", signature(p));
     }
@@ -185,10 +198,6 @@ fn function(part: &DescribedPart) -> String {
         ") -> _core.Topology:\n    {raw}\"\"\"{}    \"\"\"\n    return _core.Topology.from_spec(",
         docstring(part, &ordered).replace("\"\"\"", "'''"),
     );
-    if ordered.is_empty() {
-        let _ = writeln!(out, "\"{}\", {{}})", part.name);
-        return out;
-    }
     let _ = writeln!(out, "\n        \"{}\",\n        _given(", part.name);
     for p in &ordered {
         let _ = writeln!(out, "            {0}={0},", p.name);
@@ -338,8 +347,9 @@ mod tests {
     #[test]
     fn python_shows_required_parameters_first() {
         let text = file(PYTHON);
-        let heads = ["    n: int,\n", "    p: int | None = None,\n", "    side: str = \"left\",\n"];
-        let places: Vec<_> = heads.iter().map(|h| text.find(h).expect(h)).collect();
+        let [p, gbps] = ["p: int", "gbps: float"].map(|it| format!("    {it} | None = None,\n"));
+        let heads = ["    n: int,\n", &p, "    side: str = \"left\",\n", &gbps];
+        let places: Vec<_> = heads.iter().map(|h| text.find(*h).expect(h)).collect();
         assert!(places.is_sorted());
         assert!(text.contains("def ring(\n    *,\n") && !text.contains("def min_hop("));
         assert!(!text.contains("Sequence"), "an import nobody uses");

@@ -47,6 +47,20 @@ const SHARED: &[(&str, &str, &str)] = &[
     ("threads", "int | None", "Processors to use; the result is the same with any number."),
 ];
 
+/// The rate, for the levels that have one: the name, its type and what it is.
+const RATE: (&str, &str, &str) = (
+    "gbps",
+    "float | None",
+    "Rate of the network's cables, Gbit/s: the fastest have it, slower ones keep their part of it.",
+);
+
+/// What the function of a level takes besides the parameters of its stage.
+fn shared(
+    level: &str,
+) -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
+    SHARED.iter().chain((level != "flit").then_some(&RATE))
+}
+
 /// The module of `parts`, the stages of simulators.
 pub(crate) fn module(parts: &[&DescribedPart]) -> String {
     let names: Vec<&str> = parts.iter().map(|part| level(part)).collect();
@@ -68,7 +82,7 @@ fn function(part: &DescribedPart) -> String {
     for p in &part.params {
         let _ = writeln!(out, "    {}: {} | None = None,", p.name, annotation(p));
     }
-    for (name, kind, _) in SHARED {
+    for (name, kind, _) in shared(level) {
         let _ = writeln!(out, "    {name}: {kind} = None,");
     }
     if is_alone {
@@ -98,7 +112,7 @@ fn function(part: &DescribedPart) -> String {
             describe(&mut out, &format!("{} Default: {usual}.", sentence(&doc)));
         }
     }
-    for (name, kind, doc) in SHARED {
+    for (name, kind, doc) in shared(level) {
         let _ = writeln!(out, "    {name} : {kind}, optional");
         describe(&mut out, doc);
     }
@@ -119,6 +133,9 @@ fn function(part: &DescribedPart) -> String {
     );
     if is_alone {
         out.push_str(",\n        critical_path=critical_path");
+    }
+    if level != "flit" {
+        out.push_str(", gbps=gbps");
     }
     out.push_str(",\n");
     for p in &part.params {

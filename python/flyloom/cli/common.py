@@ -146,6 +146,27 @@ def _choose_devices(_context: object, option: Any, given: Any) -> None:
         devices.asked[option.name] = [word for word in listed if word]
 
 
+RATED = ("design", "export", "packet", "message", "best", "measure")
+"""Commands whose answer depends on the rate of the network that they read."""
+
+
+def _rate_networks(_context: object, _option: object, gbps: float | None) -> None:
+    """Gives every network that is read cables of this rate."""
+    if gbps is not None:
+        from flyloom.inputs import rates
+
+        rates.asked.append(rates.number(gbps))
+
+
+def _rate_option() -> TyperOption:
+    """The option that says the rate of the network's cables."""
+    return TyperOption(
+        param_decls=["--gbps"], metavar="RATE", type=float, expose_value=False,
+        help="rate of every link, Gbit/s; slower cables of a file keep their part of it; default:"
+             " what the network says, as in slim_fly:q=5,gbps=400", callback=_rate_networks,
+    )
+
+
 def _read_units(param: Any) -> None:
     """Lets an option of whole numbers read units, too: ``10k``, ``64KiB``."""
     if type(param.type).__name__ == "IntParamType":
@@ -175,6 +196,8 @@ class _Command(TyperCommand):
             ))
             own = {word for param in self.params for word in param.opts}  # `measure --keep FILE`
             self.params += [_device_option(key) for key in DEVICES if f"--{key}" not in own]
+            if self.name in RATED:
+                self.params.append(_rate_option())
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reads the words of the command."""
@@ -328,7 +351,9 @@ Include = Annotated[
                       " default: network,endpoint_cables"),
 ]
 Gbps = Annotated[
-    float | None, typer.Option(help="rate of every link, Gbit/s; default: the catalogue's")
+    float | None,
+    typer.Option(help="rate of every link, Gbit/s; default: what the network says, else the"
+                      " catalogue's"),
 ]
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")

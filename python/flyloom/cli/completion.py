@@ -128,7 +128,7 @@ def families_in(typed: str) -> list[str]:
     begun = [one for one in known if one.startswith(name)] if not colon else [name]
     if len(begun) != 1:
         return fitting(typed, begun)
-    return parameters_in(typed, begun[0], known)
+    return parameters_in(typed, begun[0], {k: [*own, "gbps"] for k, own in known.items()})
 
 
 def parameters_in(typed: str, name: str, known: dict[str, list[str]]) -> list[str]:

@@ -25,6 +25,7 @@ from flyloom.cli.common import (
     one_catalog,
     print_table,
     show_warnings,
+    shown,
 )
 
 
@@ -57,7 +58,7 @@ def cost(
     lines: list[tuple[str, Any]] = [
         ("network", found["network"]),
         ("catalogue", f"{found['catalog']} ({found['currency']}, {found['year']})"),
-        ("priced at [Gbit/s]", found["link_gbps"]),
+        ("priced at [Gbit/s]", rate_said(found)),
         ("endpoints", found["endpoints"]), ("switches", found["switches"]),
         ("ports of a switch", found["radix"]),
     ]
@@ -87,6 +88,18 @@ def cost(
     show_warnings({"warnings": found.get("warnings", ())})
     for note in found.get("notes", ()):
         print(f"note: {note}")
+
+
+RATE_SOURCES = {
+    "parameters": " (--gbps)", "network": " (the network's)",
+    "cables": " (the cables' of its file)", "default": " (the catalogue's)",
+}
+"""Where the rate of a bill comes from, in words."""
+
+
+def rate_said(found: dict[str, Any]) -> str:
+    """The rate at which links are bought, and where it comes from."""
+    return f"{shown(found['link_gbps'])}{RATE_SOURCES.get(found.get('rate_source', ''), '')}"
 
 
 def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -170,6 +170,7 @@ def refuse_odd(
 ) -> None:
     """Refuses options that say nothing of what is asked for."""
     from flyloom._core import RefusalError
+    from flyloom.inputs import rates
 
     asked = [name for name, given in (("--ebb", what.ebb), ("--times", what.times),
                                       ("--compare", what.compare)) if given]
@@ -179,7 +180,8 @@ def refuse_odd(
         raise RefusalError(f"{asked[0]}: nothing is run; leave out `{launcher[0]}`")
     of_compare = {"--net": beside.net, "--engine": beside.engine, "--lmc": beside.lmc,
                   "--layers": beside.layers, "--option": beside.option,
-                  "--placement": beside.placement, "--set": beside.setting}
+                  "--placement": beside.placement, "--set": beside.setting,
+                  "--gbps": rates.asked or None}
     odd = [name for name, given in of_compare.items() if given is not None]
     if odd and not what.compare:
         raise RefusalError(f"{odd[0]}: only of --compare")
@@ -239,9 +241,12 @@ def bandwidth(found: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def compared(found: dict[str, Any]) -> list[tuple[str, Any]]:
     """Measured beside predicted for people."""
+    from flyloom.verbs.runs import rates_said
+
     rows = [
         ("measured", f"{found['measured_gbps']:.5g} Gbit/s"),
         ("predicted", f"{found['predicted_gbps']:.5g} Gbit/s"), ("ratio", f"{found['ratio']:.4g}"),
+        ("rate of links", rates_said(found["rates"])),
     ]
     rows += [
         (f"round {i + 1}", f"{row['measured_gbps']:.5g} of {row['predicted_gbps']:.5g} Gbit/s"

@@ -9,7 +9,13 @@ from typing import Any
 
 from flyloom.cli.common import emit, print_table
 from flyloom.report.on_path import on_path
-from flyloom.verbs.runs import apart, costs_said, packet_costs_said, short_said
+from flyloom.verbs.runs import (
+    apart,
+    costs_said,
+    packet_costs_said,
+    rates_said,
+    short_said,
+)
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -159,7 +165,7 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
         print()
     print_rows(found, [row for words, run in runs for row in rows_of(words, run)], columns)
     if rates := runs[0][1].get("rates"):
-        print(rates_of(rates))
+        print(f"links of {rates_said(rates)}")
     if jobs:
         print(f"costs: {packet_costs_said(runs[0][1]['parameters'])}")
     say_short([run for _, run in runs])
@@ -183,14 +189,6 @@ JOBS = (
 """Columns of the table of jobs: times are those of communication."""
 
 
-def rates_of(rates: dict[str, Any]) -> str:
-    """The rates of links in words, and whose they are."""
-    low, high = (f"{rates[f'{end}_gbps']:.4g}" for end in ("lowest", "highest"))
-    said = f"links of {low} Gbit/s" if low == high else f"links of {low} to {high} Gbit/s"
-    whose = "as the cables say" if rates["of_cables"] else "as no cable says another rate"
-    return f"{said}, {whose}, or --set link.rate_gbps"
-
-
 MESSAGE = (
     ("finish ns", "finish_ns"), ("mean finish ns", "mean_finish_ns"), ("messages", "messages"),
     ("busiest link", "busiest_link_use"), ("links in the mean", "mean_link_use"),
@@ -207,6 +205,8 @@ def show_message(found: dict[str, Any]) -> None:
         ]
         print_rows(found, rows, MESSAGE)
         first = runs[0][1]
+        if rates := first.get("rates"):
+            print(f"links of {rates_said(rates)}")
         print(f"costs: {costs_said(first, 'network' in first)}")
         say_short([run for _, run in runs])
         say_same(runs)
@@ -222,6 +222,7 @@ def show_message(found: dict[str, Any]) -> None:
              f"{network['busiest_link'] or 'none'}, {network['busiest_link_use']:.1%}"),
             ("links between switches", f"{network['mean_link_use']:.1%} in the mean"),
             ("busiest endpoint", f"{network['endpoint_use']:.1%}"),
+            ("rate of links", rates_said(found["rates"])),
         ]
     if path := found.get("critical_path"):
         parts = [(name, ns) for name, ns in path["parts_ns"].items() if ns]

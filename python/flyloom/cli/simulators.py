@@ -297,7 +297,9 @@ def of_message(
 ) -> str | None:
     """The network of a run of messages; puts costs into ``given``, old options into new ones."""
     from flyloom._core import RefusalError
+    from flyloom.inputs import rates
     from flyloom.support import renamed
+    from flyloom.verbs.simulation import NO_NETWORK
 
     if (net := given.pop("net")) is not None:
         renamed.note("sim message", "--net", "NET")
@@ -317,6 +319,8 @@ def of_message(
         raise RefusalError(f"--{NO_WORKLOAD}")
     if files["links"] and source is None:
         raise RefusalError("--links: of a network; give one")
+    if source is None and rates.asked:
+        raise RefusalError(f"--{NO_NETWORK}")
     return source
 
 

@@ -166,8 +166,7 @@ def _no_command(word: str, command: str, ctx: Any) -> str:
 
 
 SHORT = {
-    "gbps": "rate_gbps", "vcs": "virtual_channels", "num_vcs": "virtual_channels",
-    "vc_buf_size": "buffer_flits",
+    "vcs": "virtual_channels", "num_vcs": "virtual_channels", "vc_buf_size": "buffer_flits",
 }
 """Words of other simulators for parameters of tables."""
 

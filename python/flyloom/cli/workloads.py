@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from flyloom.cli.places import (
     Placement,
     costs_of,
 )
+
+if TYPE_CHECKING:
+    from flyloom._core import Topology
 
 workloads = typer.Typer(
     help="Schedules of processes as files: list, make, merge, check, convert, best.",
@@ -309,14 +312,14 @@ def best(
     """
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
-    from flyloom.verbs.runs import costs_said
+    from flyloom.verbs.runs import costs_said, rates_said
     from flyloom.verbs.workloads import best_workload
 
     operation, cases = operation_of(operation, cases or [])
     given = numbers_of(operation, cases)
     whole("--seed", seed, 0, 2**64 - 1)
     costs, settings = costs_asked(asked)
-    on = None if over.net is None else load_tables(over.net, p)
+    on = network_of(over.net, p)
     complete(given, on, placed.per_endpoint)
     with bars() as bar:
         rows = [
@@ -342,7 +345,20 @@ def best(
         ],
         left={2, 4},
     )
+    if over.net is not None:
+        print(f"links of {rates_said(rows[0]['rates'])}")
     print(f"costs: {costs_said(rows[0], over.net is not None)}")
+
+
+def network_of(net: str | None, p: int | None) -> Topology | str | None:
+    """The network or the tables of ``--net``, if given; RefusalError for a rate without them."""
+    from flyloom._core import RefusalError
+    from flyloom.inputs import rates
+    from flyloom.verbs.simulation import NO_NETWORK
+
+    if net is None and rates.asked:
+        raise RefusalError(f"--{NO_NETWORK}")
+    return None if net is None else load_tables(net, p)
 
 
 def costs_asked(asked: CostOptions) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -23,6 +23,7 @@ from flyloom.inputs.ibutils import ibutils
 from flyloom.inputs.names import named, no_names
 from flyloom.inputs.own_topologies import made
 from flyloom.inputs.planes import as_planes
+from flyloom.inputs.rates import rated
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
 from flyloom.support.machine import afford
@@ -40,7 +41,7 @@ Source = Topology | Routing | str | os.PathLike[str] | GraphLike | MatrixLike
 def network(
     source: Source, p: int | None = None, *, names: str | os.PathLike[str] | None = None,
     keep: str | Iterable[str] | None = None, only: str | Iterable[str] | None = None,
-    adapters: str | None = None,
+    adapters: str | None = None, gbps: float | None = None,
 ) -> Topology:
     """The network that ``source`` stands for.
 
@@ -65,24 +66,33 @@ def network(
     adapters
         Of hosts with several: ``"each"`` is an endpoint, ``"joined"`` they are one endpoint with
         several rails, ``"first"`` one port of the first, or a pattern for the adapter's name.
+    gbps
+        The rate of the cables, Gbit/s: the fastest have it, and slower ones keep their part of it.
+        Where it is left out, cables have the rate that the network or its file says.
 
     Raises
     ------
     RefusalError
-        With the file, line and field at fault.
+        With the file, line and field at fault; for a rate that contradicts that of the network.
     """
     if names is not None and not isinstance(source, (str, os.PathLike)):
         raise RefusalError("names: of a network file; this network has its names")
-    if isinstance(source, Topology):
-        return source
-    if isinstance(source, Routing):
-        return source.topology
+    if isinstance(source, (Topology, Routing)):
+        known = source.topology if isinstance(source, Routing) else source
+        return known if gbps is None else rated(known, gbps)
     if isinstance(source, GraphLike):
-        return from_networkx(source, p or 0)
+        return rated(from_networkx(source, p or 0), gbps)
     if isinstance(source, MatrixLike):
-        return from_scipy(source, p or 0)
+        return rated(from_scipy(source, p or 0), gbps)
+    return rated(_named(source, p, names, devices(keep, only, adapters)), gbps)
+
+
+def _named(
+    source: str | os.PathLike[str], p: int | None, names: str | os.PathLike[str] | None,
+    choice: dict[str, Any] | None,
+) -> Topology:
+    """The network of an inline form or of a file."""
     p = None if p is None else endpoint_count("p", p)
-    choice = devices(keep, only, adapters)
     text = str(source)
     family = re.split(r"[:\s]", text.strip(), maxsplit=1)[0]
     path = Path(text)
@@ -128,7 +138,7 @@ def _from_inline_file(
 ) -> Topology:
     """The network of ``file:path=FILE,keep=A+B,only=C,adapters=joined``, as recipes say it."""
     _, params = parse_inline(text)
-    known = ("path", "planes", "p", "format", "lmc", *KEYS)
+    known = ("path", "planes", "p", "format", "lmc", "gbps", *KEYS)
     if extra := next((key for key in params if key not in known), None):
         raise RefusalError(f"{text}: {extra}: not a key of a file; {', '.join(known)}")
     if ("path" in params) == ("planes" in params):
@@ -147,7 +157,7 @@ def _from_inline_file(
         found = parse_inline(read.recipe)[1].get("format")
         if params.get("format", found) != found:
             raise RefusalError(f"{text}: format: {path} is {found}; leave it out")
-    return as_planes(parts) if "planes" in params else parts[0][1]
+    return rated(as_planes(parts) if "planes" in params else parts[0][1], params.get("gbps"))
 
 
 def _from_file(
@@ -210,8 +220,8 @@ def _from_named_file(
     names: str | os.PathLike[str] | None,
 ) -> Topology:
     """The network file that the spec at ``path`` names."""
-    if extra := next((key for key in spec if key not in ("file", "p", "names", *KEYS)), None):
-        known = f"file, p, names, {', '.join(KEYS)}, failures"
+    if extra := next((k for k in spec if k not in ("file", "p", "names", "gbps", *KEYS)), None):
+        known = f"file, p, names, gbps, {', '.join(KEYS)}, failures"
         raise RefusalError(f"{path}: {extra}: not a key of a file; {known}")
     if not isinstance(spec["file"], str):
         raise RefusalError(f"{path}: file: {shown(repr(spec['file']))} is no path")
@@ -225,7 +235,11 @@ def _from_named_file(
         names = path.parent / spec["names"]
     if any(key in spec for key in KEYS):
         choice = devices(*(spec.get(key) for key in KEYS))
-    return _from_file(path.parent / spec["file"], p, choice, names)
+    read = _from_file(path.parent / spec["file"], p, choice, names)
+    try:
+        return rated(read, spec.get("gbps"))
+    except RefusalError as error:
+        raise RefusalError(f"{path}: {error}") from None
 
 
 def to_networkx(topology: Source) -> networkx.MultiGraph:

@@ -7,6 +7,7 @@ from typing import Any
 
 from flyloom._core import RefusalError, Topology, plugin_parameters
 from flyloom.inputs.graphs import GraphLike, MatrixLike, from_networkx, from_pairs, from_scipy
+from flyloom.inputs.rates import rated
 from flyloom.plugins.parts import PluginPart, located
 
 
@@ -14,9 +15,13 @@ def made(part: PluginPart, given: Mapping[str, Any]) -> Topology:
     """The network of a user's topology with the parameters ``given``; its recipe says all of them.
 
     RefusalError for parameters that cannot be, for what the function raises, and where it returns
-    no network; it names the plug-in.
+    no network; it names the plug-in. ``gbps`` is the rate of the cables, as of any family, where
+    the function has no parameter of that name.
     """
-    params = plugin_parameters(part.row, dict(given))
+    asked = dict(given)
+    is_own = any(param["name"] == "gbps" for param in part.row["params"])
+    gbps = None if is_own else asked.pop("gbps", None)
+    params = plugin_parameters(part.row, asked)
     own = params if part.more["p"] else {k: v for k, v in params.items() if k != "p"}
     with located(part.name, part.file):
         returned = part.function(**own)
@@ -32,7 +37,7 @@ def made(part: PluginPart, given: Mapping[str, Any]) -> Topology:
     except (TypeError, ValueError):
         help_ = "pairs of switch numbers, a networkx graph or a Topology"
         raise RefusalError(f"{place}: what it returns is no network; {help_}") from None
-    return network.with_recipe(part.name, params)
+    return rated(network.with_recipe(part.name, params), gbps)
 
 
 def _network(returned: Any, p: int) -> Topology:

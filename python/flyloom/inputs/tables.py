@@ -11,6 +11,7 @@ from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.devices import devices, tell
 from flyloom.inputs.names import named
 from flyloom.inputs.networks import Source, network
+from flyloom.inputs.rates import no_rate
 from flyloom.support.checks import whole
 from flyloom.support.files import of_one_writing
 from flyloom.support.reading import read_text
@@ -32,6 +33,7 @@ def topology_of(on: Topology | Routing) -> Topology:
 
 def read_folder(folder: Path) -> tuple[Topology, Routing]:
     """The network and tables in a folder of `flyloom route -o`, if they are of one writing."""
+    no_rate(str(folder))
     names = ("network.json", "routing.json", "tables.txt")
     network, about, tables = (folder / name for name in names)
     if absent := [name for name in names if not (folder / name).exists()]:
@@ -83,6 +85,7 @@ def read_tables(source: str | Path) -> Routing:
     path = Path(source)
     if os.path.isdir(path):
         return read_folder(path)[1]
+    no_rate(str(path))
     return Routing.from_orcs(read_text(path), str(path))
 
 

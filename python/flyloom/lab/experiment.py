@@ -423,23 +423,21 @@ class _ExperimentRun:
         path = self.path.parent / spec["file"]
         if not os.path.isfile(path):  # False, too, for names that no file can have
             raise RefusalError(f"{self.path}: topology.file: {path} is no file")
+        read = functools.partial(
+            NetworkSource, name=str(path), failures=spec.get("failures"), gbps=spec.get("gbps"))
         if (pair := file_pair(path, spec.get("p"))) is not None:
             text = pair.to_text("json")
-            digest = _network_key(spec, label, sha256(text.encode()))
-            return NetworkSource(digest, text=text, name=str(path), failures=spec.get("failures"))
+            return read(_network_key(spec, label, sha256(text.encode())), text=text)
         text = read_text(path)
         content = sha256(text.encode())
         if path.suffix != ".toml":
-            digest, p = _network_key(spec, label, content), spec.get("p")
-            failures = spec.get("failures")
-            return NetworkSource(digest, text=text, name=str(path), p=p, failures=failures)
+            return read(_network_key(spec, label, content), text=text, p=spec.get("p"))
         from flyloom.inputs.networks import network
 
         built = network(path, spec.get("p"))
         own = KNOWN.get(("topology", built.family))
         digest = _network_key(spec, label, content + (own.digest if own else ""))
-        text = built.to_text("json")
-        return NetworkSource(digest, text=text, name=str(path), failures=spec.get("failures"))
+        return read(digest, text=built.to_text("json"))
 
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.measured import measured
 from flyloom.inputs.own_topologies import made
+from flyloom.inputs.rates import rated
 from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows
 from flyloom.inputs.selections import said
 from flyloom.inputs.traffic import travelling
@@ -60,6 +61,8 @@ class NetworkSource:
     """The user's topology, where it is one."""
     failures: dict[str, Any] | None = None
     """Which links and switches have failed."""
+    gbps: float | None = None
+    """The rate of the cables that is given beside a file, Gbit/s."""
 
     def build(self) -> Topology:
         """The network; RefusalError where there is none."""
@@ -68,7 +71,7 @@ class NetworkSource:
         elif self.family:
             whole = Topology.from_spec(self.family, self.params)
         else:
-            whole = Topology.from_text(self.text, self.name, self.p)
+            whole = rated(Topology.from_text(self.text, self.name, self.p), self.gbps)
         return whole.with_failures(*whole.failures(self.failures)) if self.failures else whole
 
 

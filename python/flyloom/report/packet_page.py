@@ -49,7 +49,11 @@ _WIDTH = 330
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
     curves = found.get("curves", [found])
-    return ", ".join([*runs.common(curves), curves[0]["parameters"]["dialect"]])
+    words = [*runs.common(curves), curves[0]["parameters"]["dialect"]]
+    rates = curves[0].get("rates") or {}
+    if rates.get("source", "default") != "default":  # the default is that of the dialect
+        words.append(f"links of {runs.rate_said(rates)}")
+    return ", ".join(words)
 
 
 def spec(

@@ -17,7 +17,7 @@ from flyloom.report.on_path import on_path
 from flyloom.report.picture import Picture
 from flyloom.report.timeline import COLOURS, title
 from flyloom.report.timeline_data import DOING, Numbers, TimelineContents, row_name, shown
-from flyloom.verbs.runs import costs_said
+from flyloom.verbs.runs import costs_said, rates_said
 
 STEPS = 1_000
 """The most steps of the critical path that are listed."""
@@ -43,6 +43,7 @@ def page(found: Mapping[str, Any], network: str | None = None) -> str:
     what = shown(found)
     path = found["critical_path"]["path"]
     costs = escape(costs_said(found, "network" in found))
+    links = f" Links of {escape(rates_said(rates))}." if (rates := found.get("rates")) else ""
     keys = "".join(
         f'<span><span class="key" style="background:{colour}"></span>{doing}</span>'
         for doing, colour in zip(DOING, COLOURS, strict=True)
@@ -66,7 +67,7 @@ def page(found: Mapping[str, Any], network: str | None = None) -> str:
         " for, back to its beginning. Zoom with the mouse wheel or + and -, move by dragging or"
         " with the arrow keys, and see all again by a double click or 0. The pointer over a bar"
         " shows what it is.</p>",
-        f'<p class="dim">Costs of messages: {costs}.</p>',
+        f'<p class="dim">Costs of messages: {costs}.{links}</p>',
         *critical(found, path),
         f'<script type="application/json" id="data">{held}</script>',
         f"<script>{script}</script>",

@@ -257,7 +257,8 @@ def compare_ebb(
         All of it is written there.
 
     Fields: ``measured_gbps`` and ``predicted_gbps``, the means of all rounds, ``ratio``, measured
-    over predicted, and ``rounds`` with the same for each.
+    over predicted, ``rates`` of links, as of level ``"message"``, and ``rounds`` with the figures
+    of each.
     """
     where = os.fspath(measured)
     report = _measured_ebb(read_json(measured), where)
@@ -280,23 +281,24 @@ def compare_ebb(
     if len(at) < ranks:
         raise RefusalError(f"placement: {len(at)} endpoints for {ranks} ranks; one for each")
     rows: list[dict[str, Any]] = []
+    rates: dict[str, Any] = {}
     for i, row in enumerate(report["rounds"]):
         if progress is not None:
             progress("rounds", i, len(report["rounds"]))
         if not row["pairs"]:
             continue
-        rates = _predicted(
+        gbps, rates = _predicted(
             on, row["pairs"], ranks, list(at[:ranks]), report["size_bytes"], settings
         )
-        here, there = statistics.fmean(row["rank_gbps"]), statistics.fmean(rates)
+        here, there = statistics.fmean(row["rank_gbps"]), statistics.fmean(gbps)
         rows.append({"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
-                     "rank_predicted_gbps": rates})
+                     "rank_predicted_gbps": gbps})
     if not rows:
         raise RefusalError(f"{where}: rounds: none has a pair")
     here = statistics.fmean(row["measured_gbps"] for row in rows)
     there = statistics.fmean(row["predicted_gbps"] for row in rows)
     document = {"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
-                "rounds": rows}
+                "rates": rates, "rounds": rows}
     _write(document, path)
     return PredictedBandwidth(document)
 
@@ -304,8 +306,9 @@ def compare_ebb(
 def _predicted(
     on: Any, pairs_of: Sequence[tuple[int, int]], ranks: int, at: list[int], size: int,
     settings: Mapping[str, Any] | None,
-) -> list[float]:
-    """What each rank of the pairs sends a second, in Gbit: by when it has sent and received all."""
+) -> tuple[list[float], dict[str, Any]]:
+    """What each rank of the pairs sends a second, in Gbit: by when it has sent and received all;
+    and the rates of links."""
     other = dict(pairs_of) | {b: a for a, b in pairs_of}
     lines = [f"num_ranks {ranks}"]
     for rank in range(ranks):
@@ -320,7 +323,8 @@ def _predicted(
         on, "message", workload=schedule, placement=at, costs=free, settings=settings
     )
     ends: Sequence[float] = run.rank_finish_ns
-    return [size * _BITS / float(ends[rank]) for pair in pairs_of for rank in pair]
+    gbps = [size * _BITS / float(ends[rank]) for pair in pairs_of for rank in pair]
+    return gbps, run.to_dict()["rates"]
 
 
 def _measured_ebb(report: Any, where: str) -> dict[str, Any]:

@@ -20,7 +20,11 @@ STUDY_CATALOG = "fdr10-2014"
 def priced(
     topology: Topology, bought: Shop, keys: Iterable[str]
 ) -> tuple[dict[str, float | None], str | None]:
-    """The figures ``keys`` of a network's bill; None each, and why, where it has no price."""
+    """The figures ``keys`` of a network's bill; None each, and why, where it has no price.
+
+    RefusalError where the rate that is asked for contradicts that of the network.
+    """
+    bought.check_rate(topology)
     try:
         bill = topology.cost(None, bought)
     except RefusalError as refusal:
@@ -91,8 +95,9 @@ def cost(
         switches), ``endpoint_cables_electric`` and ``..._optical``, ``switches``, ``radix`` (ports
         of a switch), ``endpoints``, ``racks``, ``lines`` (the bill), ``include`` and ``counts``
         (its items and their parts), ``basis`` (catalogue, rates and items in words), ``confidence``
-        (A to D, of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps``,
-        ``mode``.
+        (A to D, of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps`` and
+        ``rate_source``, whose rate that is (``network``, ``cables`` of a file, ``parameters``,
+        which is ``gbps``, or ``default``, the catalogue's), ``mode``.
     """
     if mode not in MODES:
         raise none_such("mode", mode, MODES)
@@ -106,6 +111,11 @@ def cost(
     if about["name"] != STUDY_CATALOG or any((gbps, electric_limit_m, rules, include)):
         raise RefusalError(
             f"mode: paper has its own prices, rate, floor and items; {STUDY_CATALOG} alone"
+        )
+    if t.gbps not in (None, about["link_gbps"]):
+        raise RefusalError(
+            f"mode: paper has the rate {about['link_gbps']:g} Gbit/s, and the network says"
+            f" gbps={t.gbps:g}; leave gbps out"
         )
     return Bill({
         "network": t.recipe, "mode": mode, "catalog": about["name"],

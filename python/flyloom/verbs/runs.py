@@ -58,7 +58,8 @@ def costs_said(found: Mapping[str, Any], over_network: bool) -> str:
     shown = ", ".join(f"{letter}={value:.15g}" for letter, value in own.items())
     if over_network:
         shown += "; L and G are the network's"
-        if costs["preset"] != USUAL and "G" not in costs["given"]:
+        own_rate = (found.get("rates") or {}).get("source", "default") != "default"
+        if costs["preset"] != USUAL and "G" not in costs["given"] and not own_rate:
             rate = f"--set link.rate_gbps={8 / values['G']:.4g}"
             shown += f", not those of {costs['preset']} (for its rate {rate})"
     if file := costs.get("file"):
@@ -66,6 +67,25 @@ def costs_said(found: Mapping[str, Any], over_network: bool) -> str:
         of = f"; {' and '.join(rest)} of {costs['preset']}" if rest else ""
         return f"{file}{of} ({shown})"
     return f"{preset_said(costs)} ({shown}); source: {costs['source']}"
+
+
+RATE_SOURCES = {
+    "parameters": "as link.rate_gbps says", "network": "as the network says",
+    "cables": "as the cables say",
+    "default": "the default here, as the network says none (gbps=400) and no --gbps",
+}
+"""Whose rate links have, in words."""
+
+
+def rates_said(rates: Mapping[str, Any]) -> str:
+    """The rates of links in words, and whose they are."""
+    return f"{rate_said(rates)}, {RATE_SOURCES[rates['source']]}"
+
+
+def rate_said(rates: Mapping[str, Any]) -> str:
+    """The rates of links in words."""
+    low, high = (f"{rates[f'{end}_gbps']:.4g}" for end in ("lowest", "highest"))
+    return f"{low} Gbit/s" if low == high else f"{low} to {high} Gbit/s"
 
 
 def packet_costs_said(asked: Mapping[str, Any]) -> str:

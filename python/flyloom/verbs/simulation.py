@@ -15,11 +15,11 @@ from flyloom.inputs.costs import asked as asked_costs
 from flyloom.inputs.costs import file_of
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
-from flyloom.inputs.networks import is_network
+from flyloom.inputs.networks import is_network, network
 from flyloom.inputs.placements import check_ranks, places
 from flyloom.inputs.selections import said
 from flyloom.inputs.several import each_of
-from flyloom.inputs.tables import topology_of
+from flyloom.inputs.tables import holds_tables, topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
@@ -67,8 +67,9 @@ def simulate(
     engine, lmc, layers, engine_options, settings, threads, critical_path, progress
         As of :func:`flyloom.message`; ``critical_path`` of that level alone.
     parameters
-        Those of the simulator, by the names that files and commands have: :func:`flyloom.flit`,
-        :func:`flyloom.packet` and :func:`flyloom.message` list them. What is None is not given.
+        ``gbps``, the rate of the network's cables, and those of the simulator, by the names that
+        files and commands have: :func:`flyloom.flit`, :func:`flyloom.packet` and
+        :func:`flyloom.message` list them. What is None is not given.
         ``selection`` and ``traffic`` may be lists, of messages ``workload``: each is run with every
         other.
         ``traffic`` is a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``;
@@ -88,12 +89,26 @@ def simulate(
     if isinstance(source, (list, tuple)):
         raise RefusalError(SEVERAL_NETWORKS)
     how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
+    source = at_rate(source, level, parameters.pop("gbps", None))
     spec = spec_of(level, settings, parameters)
     request = SimulationRequest(source, spec, how, threads, critical_path, progress)
     runs = each_of(spec, level)
     return LEVELS[level](replace(request, spec=runs[0])) if len(runs) == 1 else _several(
         level, request, runs
     )
+
+
+def at_rate(source: Any, level: str, gbps: float | None) -> Any:
+    """The network with cables of this rate, where one is given."""
+    if gbps is None:
+        return source
+    if level == "flit":
+        raise RefusalError("gbps: of levels packet and message; level flit counts in cycles")
+    if holds_tables(source):
+        raise RefusalError("gbps: of a network; tables have theirs with its rate")
+    if source is None or isinstance(source, Workload):
+        raise RefusalError(NO_NETWORK)
+    return network(source, gbps=gbps)
 
 
 def _several(
@@ -373,6 +388,9 @@ SEVERAL_NETWORKS = (
     " with a [[point]] or an entry of [[sweep.zip]] for each (docs/experiments.md)"
 )
 """The refusal of several networks."""
+
+NO_NETWORK = "gbps: of a network, and there is none; give one"
+"""The refusal of a rate without a network."""
 
 NO_WORKLOAD = (
     "workload: what processes do; a name (flyloom workload list) with its parameters, a file of"

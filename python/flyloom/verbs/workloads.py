@@ -223,7 +223,7 @@ def best_workload(
 
     A row has ``ranks``, ``bytes``, ``algorithm`` (with its own parameter where several values are
     tried), ``finish_ns``, ``parameters`` and ``costs`` (the preset, its source, what was given
-    besides), and ``all``: the algorithms from the quickest on, each with
+    besides), over a network ``rates``, and ``all``: the algorithms from the quickest on, each with
     ``algorithm``, ``finish_ns`` and ``model_ns``, what the formula of the n-way barrier says (None
     for others, over a network, and where it does not hold). Raises ``RefusalError`` for an
     operation that there is not and numbers that cannot be.

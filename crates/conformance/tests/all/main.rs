@@ -21,6 +21,7 @@ mod page_engine;
 mod page_measure;
 mod patterns;
 mod promises;
+mod rates;
 mod reader_fuzz;
 mod repair;
 mod repair_sequences;

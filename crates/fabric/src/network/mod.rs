@@ -4,6 +4,7 @@ mod aside;
 mod builder;
 mod failures;
 mod plug;
+mod rate;
 mod recipe;
 mod renamed;
 mod same;
@@ -12,6 +13,7 @@ pub use aside::OmittedFileContents;
 pub use builder::TopologyBuilder;
 pub use failures::{FailedComponent, FailureParameters, lost_in};
 pub use plug::CablePlug;
+pub use rate::{GBPS, LinkRateRange, RateSource, take_gbps};
 pub use recipe::{NetworkRecipe, parse_inline};
 
 use crate::geometry::NetworkGeometry;
