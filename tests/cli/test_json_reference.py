@@ -63,6 +63,7 @@ RUNS: dict[str, list[str]] = {
     "catalog check": ["catalog check mine.toml"],
     "compare": [f"compare {NET} ring:n=8,p=2 --samples 5"],
     "size -n": ["size -n 200 --families slim_fly,hypercube"],
+    "choose": ["choose -n 60 --radix 16 --budget 1M --families slim_fly,fat_tree,hyperx"],
     "size --budget": ["size --budget 100000 --families slim_fly,hypercube"],
     "scale": ["scale --families slim_fly --radix 16"],
     "search": ["search --order 10 --degree 3 --steps 100"],

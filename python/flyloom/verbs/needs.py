@@ -194,15 +194,17 @@ def affordable_kinds(
     left_out: list[dict[str, Any]] = []
     for need in needs:
         every: dict[tuple[str, str], int] = {}
-        sizes = [2**n for n in range(20, 0, -1)]
-        for endpoints in sizes:
+        for endpoints in (2**n for n in range(20, -1, -1)):
             for kind in kinds(replace(need, endpoints=endpoints), bought, progress):
+                name = (kind["family"], kind["kind"])
                 if kind["members"][0]["estimate"] <= DOUBTED * limit_usd:
-                    every.setdefault((kind["family"], kind["kind"]), endpoints)
+                    every[name] = every.get(name) or endpoints
+                else:
+                    every.setdefault(name, 0)
         best = max(every.values(), default=1)
         for (family, kind_name), most in every.items():
             # sizes are powers of two: the kind carries below twice as many
-            if need.families or 2 * most > best // 3:
+            if need.families or 2 * most > best // 3 or not most:
                 work.append((need, family, kind_name))
             else:
                 left_out.append({
@@ -227,6 +229,9 @@ def largest(
         wanted = replace(need, endpoints=endpoints, families=[family])
         return next((k["members"] for k in kinds(wanted, bought) if k["kind"] == kind), [])
 
+    smallest = offers(1)
+    if not smallest or smallest[0]["estimate"] > DOUBTED * limit_usd:
+        return None
     best: tuple[dict[str, Any], dict[str, Any]] | None = None
     high, ratio = MOST_ENDPOINTS + 1, 1.0
     low = 0

@@ -108,10 +108,11 @@ def size(
     Field ``left_out``: dicts with ``switch_ports``, ``oversubscription``, ``family``, ``kind``,
     ``network`` and ``why``: kinds that are far dearer by an estimate
     (:data:`flyloom.verbs.needs.FAR`), which are not looked for where families are named, and
-    members above the budget. Field ``rows``: a dict for each kind, ``cheapest`` its member,
-    ``below`` and ``above`` the members nearest in endpoints that have as many endpoints on a switch
-    as the rule says, each None or as above without prices; of the first ratio alone. ``sorted_by``
-    has the keys of the order; ``basis`` and ``catalog`` say what prices are, None without.
+    members above the budget. Field ``rows``: a dict for each kind, ``cheapest`` the name of its
+    member, ``below`` and ``above`` the members nearest in endpoints that have as many endpoints on
+    a switch as the rule says, each None or as above without prices; of the first ratio alone.
+    ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say what prices are, None
+    without.
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
     planes = checked_planes(planes)
@@ -233,7 +234,7 @@ def _rows(
             "below": None, "above": None, "cheapest": None,
         })
         if known["cheapest"] is None:
-            known["cheapest"] = dict(row["cheapest"])
+            known["cheapest"] = row["cheapest"]["network"]
     return list(rows.values())
 
 
@@ -286,6 +287,7 @@ def budget(
 
     with silent():
         rows = list(in_order(row, work, "families", progress))
+    basis, name = _basis([row["cheapest"] for row in rows if row["cheapest"]], bought)
     members = _members(row for row in rows if row["cheapest"])
     for each in rows:
         each["largest"] = each.pop("cheapest")
@@ -293,7 +295,6 @@ def budget(
     rows.sort(key=lambda row: -row["largest"]["endpoints"] if row["largest"] else 1)
     for member in members:
         network(member["network"])  # says its notes
-    basis, name = _basis(members, bought)
     judge(members, FRONT)
     members, keys = ranked(members, COLUMNS, sort or "endpoints", top)
     return Budget({
