@@ -353,6 +353,13 @@ class Shop:
         gbps: float | None = None,
         electric_limit_m: float | None = None,
         include: list[str] | None = None,
+        server: str | None = None,
+    ) -> Self: ...
+    def also(
+        self,
+        gbps: float | None = None,
+        electric_limit_m: float | None = None,
+        include: list[str] | None = None,
     ) -> Self: ...
     def catalog(self) -> _Document: ...
     @staticmethod

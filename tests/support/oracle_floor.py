@@ -48,8 +48,10 @@ class Reckoned:
         """Height, endpoints and watts of each endpoint of a server."""
         if "server" in self.rules:
             one = next(s for s in self.catalog["server"] if s["id"] == self.rules["server"])
-            watts = self.rules["endpoint_w"] or one["watts"] / one["endpoints"]
-            return one["rack_units"], one["endpoints"], watts
+            rails = max(len(endpoint["rails"]) for endpoint in self.network["endpoints"])
+            each = max(one["endpoints"] // rails, one.get("nodes", 1))
+            watts = self.rules["endpoint_w"] or one["watts"] / each
+            return one["rack_units"], each, watts
         each = self.rules.get("endpoints_per_server", self.rules.get("endpoints_per_unit", 1))
         return self.rules.get("server_units", 1), each, self.rules["endpoint_w"]
 

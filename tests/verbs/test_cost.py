@@ -319,3 +319,45 @@ def test_published_networks_come_without_notes_on_what_they_could_be(table):
     done = flyloom("published", table)
     assert done.returncode == 0 and done.stderr == ""
     assert "have no link" in flyloom("design", "dragonfly:p=11,a=22,h=11,g=45").stderr
+
+
+# --- where a network is bought -------------------------------------------------------------------
+
+RAILS = "multi_plane:planes=8,of=fat_tree:leaves=4,spines=2,parallel=16,p=32"
+
+
+def test_a_server_is_an_option_of_every_command_that_lays_out(tmp_path):
+    """32 nodes stand with their 8 leaves: 4 boxes of 8 U above these, 5 in each other rack."""
+    racks = 4 * (1 + -(-28 // 5)) + 1
+    assert reckon(RAILS, "--server", "dgx_h100")["racks"] == racks
+    shop = fl.shop(server="dgx_h100")
+    assert len(fl.plan(RAILS, catalog=shop).racks) == racks
+    folder = fl.cables("multi_plane:planes=2,of=complete:n=3,p=2", tmp_path / "w", catalog=shop)
+    assert folder.racks == fl.cost("multi_plane:planes=2,of=complete:n=3,p=2", shop).racks
+    high = fl.shop(server="2u")  # twice the units: more racks, longer cables
+    for found in (fl.size(200, radix=32, families=["slim_fly"], catalog=high).members,
+                  fl.budget(3e6, radix=32, families=["slim_fly"], catalog=high).members,
+                  fl.compare(["slim_fly:q=5,p=4"], samples=0, catalog=high).rows):
+        for row in found:
+            assert row["cost_usd"] == fl.cost(row["network"], rules={"server": "2u"}).cost_usd
+            assert row["cost_usd"] != fl.cost(row["network"]).cost_usd
+    for words, said in (
+        (("size", "-n", "99", "--server", "dgx_h100", "--no-prices"), "--server"),
+        (("cost", RAILS, "--server", "dgx"), "no server 'dgx'; 1u, 2u"),
+    ):
+        done = flyloom(*words)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_shop_is_changed_by_what_is_given_beside_it():
+    shop = fl.shop("edr36-2024")
+    net = "slim_fly:q=5,p=4"
+    assert fl.cost(net, shop) == fl.cost(net, "edr36-2024")
+    assert fl.cost(net, shop, include="network").include == ["network"]
+    assert fl.cost(net, fl.shop("products-2026"), gbps=400).link_gbps == 400
+    with pytest.raises(fl.RefusalError, match="server: beside a shop"):
+        fl.shop(shop, server="2u")
+    with pytest.raises(fl.RefusalError, match="no price of adapters"):
+        fl.cost(net, shop, include="adapters")
+    with pytest.raises(fl.RefusalError, match="gbps: 0e0 is out of range"):
+        fl.cost(net, shop, gbps=0.0)

@@ -235,14 +235,24 @@ pub struct CatalogServer {
     pub title: Option<String>,
     /// Height in rack units.
     pub rack_units: u16,
-    /// Endpoints in it: nodes of a chassis, or adapters where each is an endpoint of its own.
+    /// Adapters in it, one a rail: its endpoints where each of these has one rail.
     pub endpoints: u16,
+    /// Nodes of a chassis, each an endpoint whatever its number of rails; 1 when left out.
+    pub nodes: Option<u16>,
     /// Power of the whole server, watts.
     pub watts: Option<f64>,
     /// Where the figures come from.
     pub origin: FigureOrigin,
     /// Anything else.
     pub note: Option<String>,
+}
+
+impl CatalogServer {
+    /// Number of endpoints in it where an endpoint has this number of `rails`: its adapters are
+    /// shared out among them, and each of its nodes is one at least.
+    pub fn endpoints_of(&self, rails: u16) -> u16 {
+        (self.endpoints / rails.max(1)).max(self.nodes.unwrap_or(1))
+    }
 }
 
 /// The price of energy.

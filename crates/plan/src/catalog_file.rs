@@ -255,11 +255,19 @@ fn cable(c: &CatalogCable, start: usize) -> Result<(), FaultAt> {
 }
 
 fn server(s: &CatalogServer, start: usize) -> Result<(), FaultAt> {
-    for (field, value) in [("rack_units", s.rack_units), ("endpoints", s.endpoints)] {
+    let nodes = s.nodes.unwrap_or(1);
+    for (field, value) in
+        [("rack_units", s.rack_units), ("endpoints", s.endpoints), ("nodes", nodes)]
+    {
         if value == 0 {
             let field = format!("{}: {field}", s.id);
             return Err((start, Refusal::new(field, "0 is too small", "at least 1")));
         }
+    }
+    if nodes > s.endpoints {
+        let why = format!("{nodes} nodes, but {} endpoints", s.endpoints);
+        let help = "at most endpoints: each node has an adapter";
+        return Err((start, Refusal::new(format!("{}: nodes", s.id), why, help)));
     }
     amount(&format!("{}: watts", s.id), s.watts.unwrap_or(0.0), start)
 }

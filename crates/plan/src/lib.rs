@@ -80,4 +80,6 @@ mod moved_tests;
 #[cfg(test)]
 mod seating_tests;
 #[cfg(test)]
+mod server_tests;
+#[cfg(test)]
 mod tests;

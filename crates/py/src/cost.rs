@@ -17,6 +17,8 @@ pub struct Shop {
     gbps: Option<f64>,
     include: IncludedBillItems,
     electric_limit_m: Option<f64>,
+    /// The catalogue's server that endpoints are in; that of the floor's rules where none is given.
+    server: Option<String>,
     /// Whether no catalogue was named.
     usual: bool,
 }
@@ -26,15 +28,19 @@ impl Shop {
     /// A shop with the catalogue of the text `catalog` (TOML, from `file`), or with the one that
     /// comes with flyloom and has the name `file` where there is no text; with the newest, or what
     /// a network of a file needs, where neither is there. `gbps` is the rate of every link,
-    /// `electric_limit_m` the longest electric cable, `include` names what totals add up.
+    /// `electric_limit_m` the longest electric cable, `include` names what totals add up, `server`
+    /// what endpoints are in.
     #[new]
-    #[pyo3(signature = (file=None, catalog=None, gbps=None, electric_limit_m=None, include=None))]
+    #[pyo3(signature = (
+        file=None, catalog=None, gbps=None, electric_limit_m=None, include=None, server=None
+    ))]
     fn new(
         file: Option<&str>,
         catalog: Option<&str>,
         gbps: Option<f64>,
         electric_limit_m: Option<f64>,
         include: Option<Vec<String>>,
+        server: Option<String>,
     ) -> PyResult<Self> {
         let usual = file.is_none();
         let file = file.unwrap_or(Catalog::newest());
@@ -43,15 +49,32 @@ impl Shop {
             None => Catalog::named(file),
         };
         let catalog = read.map_err(refuse)?;
-        for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
-            if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
-                let why = format!("{bad:e} is out of range");
-                return Err(refuse(Refusal::new(name, why, "0.001 to 1000000")));
-            }
-        }
+        check_ranges(gbps, electric_limit_m).map_err(refuse)?;
         let include = included(include).map_err(refuse)?;
         include.check(&catalog).map_err(refuse)?;
-        Ok(Self { catalog, gbps, include, electric_limit_m, usual }.limited())
+        if let Some(id) = &server {
+            catalog.server(id).map_err(refuse)?;
+        }
+        Ok(Self { catalog, gbps, include, electric_limit_m, server, usual }.limited())
+    }
+
+    /// The same shop with these in place of its own, where they are given.
+    #[pyo3(signature = (gbps=None, electric_limit_m=None, include=None))]
+    fn also(
+        &self,
+        gbps: Option<f64>,
+        electric_limit_m: Option<f64>,
+        include: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        check_ranges(gbps, electric_limit_m).map_err(refuse)?;
+        let mut shop = self.clone();
+        shop.gbps = gbps.or(shop.gbps);
+        shop.electric_limit_m = electric_limit_m.or(shop.electric_limit_m);
+        if include.is_some() {
+            shop.include = included(include).map_err(refuse)?;
+            shop.include.check(&shop.catalog).map_err(refuse)?;
+        }
+        Ok(shop.limited())
     }
 
     /// The catalogue: a dict, see `plan::Catalog`; `items` are those that it has prices of.
@@ -87,7 +110,8 @@ impl Shop {
             }
             None => {
                 let (catalog, include) = (Catalog::usual(t, None)?, IncludedBillItems::default());
-                Ok(Self { catalog, gbps: None, include, electric_limit_m: None, usual: true })
+                let (gbps, electric_limit_m, server) = (None, None, None);
+                Ok(Self { catalog, gbps, include, electric_limit_m, server, usual: true })
             }
         }
     }
@@ -102,6 +126,17 @@ impl Shop {
     pub(crate) fn shop(&self) -> plan::PriceSource<'_> {
         plan::PriceSource { catalog: &self.catalog, gbps: self.gbps, include: self.include }
     }
+}
+
+/// Refuses a rate or a length that is out of range.
+fn check_ranges(gbps: Option<f64>, electric_limit_m: Option<f64>) -> Result<(), Refusal> {
+    for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
+        if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
+            let why = format!("{bad:e} is out of range");
+            return Err(Refusal::new(name, why, "0.001 to 1000000"));
+        }
+    }
+    Ok(())
 }
 
 /// The items of these names; those of [`BillItem::USUAL`] where no names are given.
@@ -145,7 +180,8 @@ pub(crate) fn laid<'py>(
     in_order: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop, t).map_err(refuse)?;
-    let rules = rules_of(rules)?.resolved(t, shop.shop()).map_err(refuse)?;
+    let rules = rules_of(rules)?.with_server(shop.server.as_deref()).map_err(refuse)?;
+    let rules = rules.resolved(t, shop.shop()).map_err(refuse)?;
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;
         watch.tick("cables", 0, 1)?;

@@ -330,6 +330,12 @@ Include = Annotated[
 Gbps = Annotated[
     float | None, typer.Option(help="rate of every link, Gbit/s; default: the catalogue's")
 ]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", metavar="NAME", autocompletion=completion.server,
+                 help="the catalogue's server that endpoints are in: its height, adapters and power"
+                      " (flyloom catalog show)"),
+]
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
 ]

@@ -10,9 +10,6 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
-    Catalog,
-    Gbps,
-    Include,
     Json,
     Limit,
     Net,
@@ -22,27 +19,29 @@ from flyloom.cli.common import (
     emit,
     epilog,
     load_network,
-    one_catalog,
     print_table,
     show_warnings,
 )
+from flyloom.cli.groups import PurchaseOptions, grouped
 
 
 @app.command(epilog=epilog(
     "flyloom cost slim_fly:q=19,p=15", "flyloom cost dragonfly:h=7 --mode paper",
     "flyloom cost fat_tree:levels=2,k=64 --include network,endpoint_cables,adapters,energy",
+    "flyloom cost multi_plane:planes=8,of=fat_tree:leaves=4,spines=2,parallel=16,p=32 "
+    "--server dgx_h100",
 ))
+@grouped
 def cost(
     net: Net,
-    catalog: Catalog = None,
+    *,
+    purchase: PurchaseOptions,
     mode: Annotated[
         str,
         typer.Option(metavar="true|paper", autocompletion=completion.choice("true", "paper"),
                      help="paper: the 2014 study's rules, slips included"),
     ] = "true",
-    gbps: Gbps = None,
     electric_limit: Limit = None,
-    include: Include = None,
     rules: Rules = None,
     p: P = None,
     as_json: Json = False,
@@ -51,8 +50,8 @@ def cost(
     from flyloom.verbs.prices import cost as reckon
 
     found = reckon(
-        load_network(net, p), one_catalog(catalog), mode=mode, rules=rules, gbps=gbps,
-        electric_limit_m=electric_limit, include=include,
+        load_network(net, p), mode=mode, rules=rules, electric_limit_m=electric_limit,
+        **purchase.asked(),
     ).to_dict()
     lines: list[tuple[str, Any]] = [
         ("network", found["network"]),

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from flyloom.cli.common import (
     AnyEngine,
@@ -23,10 +23,15 @@ from flyloom.cli.common import (
     Lmc,
     Options,
     Planes,
+    Rules,
+    Server,
     Sort,
     Top,
     one_catalog,
 )
+
+if TYPE_CHECKING:
+    from flyloom.inputs.catalogs import PriceList
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,18 +87,56 @@ class RouteOptions:
 
 
 @dataclass(frozen=True)
-class PriceOptions:
-    """The options of planes of networks and their prices."""
+class FloorOptions:
+    """The options of a floor, and of what its cables are bought from."""
 
-    planes: Planes = None
+    rules: Rules = None
+    server: Server = None
     catalog: Catalog = None
     gbps: Gbps = None
-    include: Include = None
 
     def asked(self) -> dict[str, Any]:
         """The options as keyword arguments of the verbs."""
-        return {"planes": self.planes, "catalog": one_catalog(self.catalog), "gbps": self.gbps,
-                "include": self.include}
+        place = PurchaseOptions(catalog=self.catalog, server=self.server).place()
+        return {"rules": self.rules, "catalog": place, "gbps": self.gbps}
+
+
+@dataclass(frozen=True)
+class PurchaseOptions:
+    """The options of prices: where a network is bought, and what the total adds up."""
+
+    catalog: Catalog = None
+    gbps: Gbps = None
+    include: Include = None
+    server: Server = None
+
+    def place(self) -> PriceList | None:
+        """Where the network is bought, all but rate and items."""
+        catalog = one_catalog(self.catalog)
+        if self.server is None:
+            return catalog
+        from flyloom.inputs.catalogs import shop
+
+        return shop(catalog, server=self.server)
+
+    def asked(self) -> dict[str, Any]:
+        """The options as keyword arguments of the verbs."""
+        return {"catalog": self.place(), "gbps": self.gbps, "include": self.include}
+
+    def given(self) -> bool:
+        """Whether any of the options is given."""
+        return self != type(self)()
+
+
+@dataclass(frozen=True)
+class PriceOptions(PurchaseOptions):
+    """The options of prices, and of planes of the networks that are priced."""
+
+    planes: Planes = None
+
+    def asked(self) -> dict[str, Any]:
+        """The options as keyword arguments of the verbs."""
+        return {"planes": self.planes, **super().asked()}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -56,6 +56,7 @@ class FamilyMemberOptions:
     "flyloom size --endpoints 10000 --radix 64 --top 10",
     "flyloom size -n 2k --radix 36,64 --planes 2 --families slim_fly,fat_tree",
     "flyloom size --budget 5M --radix 64 --catalog ndr64-2024",
+    "flyloom size -n 1024 --radix 64 --server dgx_h100",
 ))
 @grouped
 def size(
@@ -87,8 +88,8 @@ def size(
     wanted, usd = endpoints_of(endpoints), dollars_of(budget)
     if (wanted is None) == (usd is None):
         raise RefusalError("size: give --endpoints or --budget, one of them")
-    if not prices and (usd is not None or priced.catalog or priced.gbps or priced.include):
-        given = "--budget" if usd is not None else "--catalog, --gbps and --include"
+    if not prices and (usd is not None or replace(priced, planes=None).given()):
+        given = "--budget" if usd is not None else "--catalog, --gbps, --include and --server"
         raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
     asked: dict[str, Any] = {
         "radix": whole_numbers("--radix", radix), "concentration": members.concentration,

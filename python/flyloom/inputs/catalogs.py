@@ -10,22 +10,29 @@ from typing import Any
 from flyloom._core import RefusalError, Shop, check_floor_rules
 from flyloom.support.reading import is_path, read_text, read_toml
 
+PriceList = str | os.PathLike[str] | Shop
+"""Where a network is bought: the name or the file of a catalogue, or what :func:`shop` gives."""
+
 
 def shop(
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     *,
     gbps: float | None = None,
     electric_limit_m: float | None = None,
     include: str | Iterable[str] | None = None,
+    server: str | None = None,
 ) -> Shop:
     """Where a network is bought: a catalogue, the rate of its links, and what totals add up.
+
+    Wherever a function takes ``catalog``, it takes the result of this one, too.
 
     Parameters
     ----------
     catalog
         The name of a catalogue that comes with flyloom (``flyloom catalog list``), or the path of
         one (TOML); the newest when None, or for a network that was read from a file or a fabric,
-        whose links have their own rate, the newest that sells at it.
+        whose links have their own rate, the newest that sells at it. Or another shop, of which this
+        is a copy with what is given beside it.
     gbps
         Rate of every link [Gbit/s]; when None that of the catalogue, or the network's own where it
         was read from a file or a fabric.
@@ -35,6 +42,9 @@ def shop(
         What totals add up: ``network`` (switches and the cables between them),
         ``endpoint_cables``, ``adapters`` and ``energy`` (of a year), a list or words with commas
         between; network and endpoint_cables when None.
+    server
+        The catalogue's server that endpoints are in, as the rule ``server`` of a floor says it:
+        what room and power they take.
 
     Raises
     ------
@@ -44,14 +54,16 @@ def shop(
     """
     rate, limit = _number("gbps", gbps), _number("electric_limit_m", electric_limit_m)
     items = _items(include)
-    if catalog is None:
-        return Shop(None, None, rate, limit, items)
-    text = str(catalog)
-    if text in Shop.built_in() and not os.path.exists(text):
-        return Shop(text, None, rate, limit, items)
-    if not is_path(text):
-        return Shop(text, None, rate, limit, items)  # the refusal lists the catalogues
-    return Shop(text, read_text(Path(text)), rate, limit, items)
+    if isinstance(catalog, Shop):
+        if server is not None:
+            raise RefusalError("server: beside a shop, which has its own; give it to that shop")
+        return catalog.also(rate, limit, items)
+    if server is not None and not isinstance(server, str):
+        raise RefusalError(f"server: {server!r} is no name of a server")
+    text = None if catalog is None else str(catalog)
+    if text is None or not is_path(text) or (text in Shop.built_in() and not os.path.exists(text)):
+        return Shop(text, None, rate, limit, items, server)  # a refusal lists the catalogues
+    return Shop(text, read_text(Path(text)), rate, limit, items, server)
 
 
 def _items(given: str | Iterable[str] | None) -> list[str] | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Shop, Topology
-from flyloom.inputs.catalogs import shop
+from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
 from flyloom.support.parallel import in_order
@@ -74,7 +73,7 @@ def compare(
     *,
     endpoints: int | None = None,
     planes: int | None = None,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
     radix: int | Iterable[int] = 64,

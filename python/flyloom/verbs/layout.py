@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError
-from flyloom.inputs.catalogs import floor_rules, shop
+from flyloom.inputs.catalogs import PriceList, floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -19,7 +19,7 @@ def plan(
     source: Source,
     rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     *,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
 ) -> FloorPlan:
     """Racks and cables of a network.
@@ -40,7 +40,7 @@ def cables(
     folder: str | os.PathLike[str],
     *,
     rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     paper: str = "a4",
     labels: tuple[int, int] = (3, 8),

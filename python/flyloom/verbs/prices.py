@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, Topology
-from flyloom.inputs.catalogs import floor_rules, shop
+from flyloom.inputs.catalogs import PriceList, floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Bill, Catalog
@@ -51,7 +51,7 @@ def one_basis(rows: Iterable[Mapping[str, Any]], what: str = "compare") -> str |
 
 def cost(
     source: Source,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     *,
     mode: str = "true",
     rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Shop
-from flyloom.inputs.catalogs import shop
+from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import amount, whole
 from flyloom.support.notes import silent
@@ -70,7 +69,7 @@ def size(
     families: Iterable[str] = (),
     planes: int | None = None,
     prices: bool = True,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
     sort: str | None = None,
@@ -180,7 +179,7 @@ def budget(
     oversubscription: float = 1.0,
     families: Iterable[str] = (),
     planes: int | None = None,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
     sort: str | None = None,
