@@ -353,7 +353,7 @@ class Shop:
         gbps: float | None = None,
         electric_limit_m: float | None = None,
         include: list[str] | None = None,
-        server: str | None = None,
+        terms: dict[str, Any] | None = None,
     ) -> Self: ...
     def also(
         self,

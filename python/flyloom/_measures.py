@@ -890,6 +890,8 @@ class Cost(Record):
         Year of the prices.
     link_gbps : float
         Rate of the links, Gbit/s; the highest where several differ.
+    protocol : str | None
+        What switches, cables and adapters speak; none where the catalogue does not say.
     endpoints : int
         Endpoints of the network.
     switches : int
@@ -964,6 +966,7 @@ class Cost(Record):
     currency: str
     year: int
     link_gbps: float
+    protocol: str | None
     endpoints: int
     switches: int
     radix: int

@@ -7,7 +7,7 @@ import json
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
-from flyloom.published.cost import cost_table, prints_as, scale_table
+from flyloom.published.cost import STUDY_FLOOR, cost_table, prints_as, scale_table
 from flyloom.verbs.comparison import FRONT
 from flyloom.verbs.prices import one_basis
 from flyloom.verbs.ranking import front
@@ -24,7 +24,7 @@ def reckon(*words: str) -> dict:
 
 
 def test_the_names_that_scripts_rely_on(tmp_path):
-    (tmp_path / "study.toml").write_text('endpoints = "beside"\n')
+    (tmp_path / "study.toml").write_text('endpoints = "beside"\nrow_pitch_m = 1.0\n')
     found = reckon("slim_fly:q=5,p=4", "--catalog", "fdr10-2014", "--include", "network",
                    "--rules", str(tmp_path / "study.toml"))
     # 50 switches of 11 ports, 75 cables inside racks, 100 between them on a floor of 3 + 2 racks
@@ -61,7 +61,7 @@ def test_paper_mode_prints_what_the_study_printed(net, usd, watts, electric, opt
 def test_like_for_like_slim_fly_is_a_fifth_cheaper_than_dragonfly():
     slim_fly, small, large = (
         fl.cost(
-            net, "fdr10-2014", include="network", rules={"endpoints": "beside"}
+            net, "fdr10-2014", include="network", rules=STUDY_FLOOR
         ).cost_usd_per_endpoint
         for net in ("slim_fly:q=19,p=15", "dragonfly:h=7", "dragonfly:h=11")
     )
@@ -158,10 +158,10 @@ def test_prices_of_two_bases_do_not_stand_side_by_side(tmp_path):
 
 def test_rules_of_the_floor_come_from_a_file(tmp_path):
     rules = tmp_path / "rules.toml"
-    rules.write_text('overhead_m = 4.0\nendpoints = "beside"\n')
+    rules.write_text('overhead_m = 4.0\nendpoints = "beside"\nrow_pitch_m = 1.0\n')
     near, far = (
         fl.cost("slim_fly:q=5,p=4", "fdr10-2014", rules=r, include="network")
-        for r in ({"endpoints": "beside"}, rules)
+        for r in (STUDY_FLOOR, rules)
     )
     assert far.cost_usd - near.cost_usd == pytest.approx(100 * 40 * 0.0919 * 2)
     for text, said in (("overhead_m = [", "rules.toml"), ("overhead_m = -1", "toml: overhead_m"),

@@ -4,6 +4,7 @@
 //! flyloom are in `data/catalogs`. Prices are in the catalogue's currency, and of its year.
 //! [`Catalog`] is checked when it is read: behind it every figure is finite and every name unique.
 
+use super::protocol::{NetworkProtocol, SwitchFit};
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,10 @@ pub struct CatalogSwitch {
     pub watts_per_port: Option<f64>,
     /// Height in rack units.
     pub rack_units: Option<u16>,
+    /// What it speaks; either when left out.
+    pub protocol: Option<NetworkProtocol>,
+    /// The form of its ports, as OSFP or QSFP-DD; any when left out.
+    pub connector: Option<String>,
     /// Where the figures come from.
     pub origin: FigureOrigin,
     /// Anything else.
@@ -186,6 +191,10 @@ pub struct CatalogCable {
     /// What it is for; either when left out.
     #[serde(rename = "use")]
     pub for_use: Option<CableUse>,
+    /// The protocol that it is made for; either when left out.
+    pub protocol: Option<NetworkProtocol>,
+    /// The form of its plug at a switch, as OSFP or QSFP-DD; any when left out.
+    pub connector: Option<String>,
     /// Rate, Gbit/s; left out in a model.
     pub gbps: Option<f64>,
     /// Longest run it serves, metres.
@@ -211,6 +220,13 @@ pub struct CatalogComponent {
     pub id: String,
     /// What it is called on sale.
     pub title: Option<String>,
+    /// What a transceiver is for; either when left out.
+    #[serde(rename = "use")]
+    pub for_use: Option<CableUse>,
+    /// The protocol that it is made for; either when left out.
+    pub protocol: Option<NetworkProtocol>,
+    /// The form of a transceiver's plug, as OSFP or QSFP-DD; any when left out.
+    pub connector: Option<String>,
     /// Rate, Gbit/s; left out for a fibre.
     pub gbps: Option<f64>,
     /// Longest run it serves, metres; left out for an adapter.
@@ -296,6 +312,9 @@ pub struct Catalog {
     pub nics: Vec<CatalogComponent>,
     /// Servers, which have no price here: how much room and power they take.
     pub servers: Vec<CatalogServer>,
+    /// What all of the above fits, where it was chosen by that.
+    #[serde(skip)]
+    pub(super) fits: Option<SwitchFit>,
 }
 
 /// An offer of a catalogue: the price and the power of one piece.
@@ -338,6 +357,15 @@ impl Catalog {
     /// # Errors
     /// When there is none with a price.
     pub fn switch(&self, ports: u32, gbps: f64) -> Result<CatalogOffer, Refusal> {
+        self.switch_entry(ports, gbps).map(|(_, offer)| offer)
+    }
+
+    /// The same with its entry.
+    pub(super) fn switch_entry(
+        &self,
+        ports: u32,
+        gbps: f64,
+    ) -> Result<(&CatalogSwitch, CatalogOffer), Refusal> {
         let offers = self.switches.iter().filter_map(|s| {
             let (price, watts) = match (s.linear, s.ports) {
                 (Some(model), _) => {
@@ -353,9 +381,10 @@ impl Catalog {
                 s.id.clone()
             };
             let offer = self.offer(id, price, watts, s.origin.confidence);
-            Some(CatalogOffer { rack_units: s.rack_units, ..offer })
+            Some((s, CatalogOffer { rack_units: s.rack_units, ..offer }))
         });
-        cheapest(offers).ok_or_else(|| {
+        let best = offers.reduce(|a, b| if b.1.usd[0] < a.1.usd[0] { b } else { a });
+        best.ok_or_else(|| {
             let sold = self.switches.iter().filter(|s| s.price.is_some() || s.linear.is_some());
             let sold: Vec<String> = sold
                 .map(|s| match (s.ports, s.gbps) {
@@ -380,7 +409,8 @@ impl Catalog {
     ) -> Result<(CableKind, CatalogOffer), Refusal> {
         for kind in [CableKind::Electric, CableKind::Optical] {
             let made = self.ready_made(kind, for_use, length_m, gbps);
-            let built = (kind == CableKind::Optical).then(|| self.of_fibre(length_m, gbps));
+            let built =
+                (kind == CableKind::Optical).then(|| self.of_fibre(for_use, length_m, gbps));
             if let Some(offer) = cheapest(made.chain(built.flatten())) {
                 return Ok((kind, offer));
             }
@@ -461,8 +491,10 @@ impl Catalog {
         })
     }
 
-    fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
-        let reaches = |p: &&CatalogComponent| p.reach_m.is_some_and(|r| length_m <= r);
+    fn of_fibre(&self, for_use: CableUse, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
+        let reaches = |p: &&CatalogComponent| {
+            p.for_use.is_none_or(|u| u == for_use) && p.reach_m.is_some_and(|r| length_m <= r)
+        };
         let ends = self.transceivers.iter().filter(reaches).filter(|x| x.gbps == Some(gbps));
         let end = cheapest(ends.filter_map(|x| Some(self.piece(x, x.price?))))?;
         let fibres = self.fibres.iter().filter(reaches);
@@ -494,6 +526,10 @@ impl Catalog {
 
     fn lacks(&self, what: String, sold: &[String]) -> Refusal {
         let help = if sold.is_empty() { "it prices none".to_owned() } else { sold.join(", ") };
+        let what = match &self.fits {
+            Some(fit) => format!("{what} for {fit}"),
+            None => what,
+        };
         Refusal::new(format!("catalog {}", self.name), what, format!("it has: {help}"))
     }
 }

@@ -149,6 +149,7 @@ impl RawPriceCatalog {
             fibres: pieces(self.fibre).collect(),
             nics: pieces(self.nic).collect(),
             servers: self.server.into_iter().map(Spanned::into_inner).collect(),
+            fits: None,
         }
     }
 }
@@ -275,6 +276,13 @@ fn server(s: &CatalogServer, start: usize) -> Result<(), FaultAt> {
 fn piece(what: &str, p: &CatalogComponent, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
     let id = &p.id;
     price(id, p.price, start)?;
+    let plugged = what == "transceiver";
+    for (field, there) in [("use", p.for_use.is_some()), ("connector", p.connector.is_some())] {
+        if there && !plugged {
+            let (why, help) = ("it has none", format!("{field} is of transceivers and cables"));
+            return Err((start, Refusal::new(format!("{id}: {field}"), why, help)));
+        }
+    }
     amount(&format!("{id}: watts"), p.watts.unwrap_or(0.0), start)?;
     for ((field, value), needed) in
         [("gbps", p.gbps), ("reach_m", p.reach_m)].into_iter().zip(needs)

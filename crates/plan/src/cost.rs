@@ -5,6 +5,7 @@ use super::cable::PlannedCable;
 use super::catalog::{
     BillSection, CableKind, CableUse, CatalogOffer, EnergyPrice, FigureConfidence, millionths,
 };
+use super::protocol::NetworkProtocol;
 use super::shop::PriceSource;
 use base::Refusal;
 use fabric::network::Topology;
@@ -52,6 +53,8 @@ pub struct Bill {
     pub year: u16,
     /// Rate of the links, Gbit/s; the highest where several differ.
     pub link_gbps: f64,
+    /// What switches, cables and adapters speak; none where the catalogue does not say.
+    pub protocol: Option<NetworkProtocol>,
     /// Endpoints of the network.
     pub endpoints: u64,
     /// Switches of the network.
@@ -168,6 +171,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         currency: shop.catalog.currency.clone(),
         year: shop.catalog.year,
         link_gbps,
+        protocol: shop.catalog.protocol(),
         endpoints: t.endpoints().len() as u64,
         switches: t.switches().len() as u64,
         radix: by_ports.keys().next_back().copied().unwrap_or(0),

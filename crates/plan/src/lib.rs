@@ -15,6 +15,7 @@ pub mod cost;
 mod devices;
 mod due;
 mod findings;
+mod fitting;
 pub mod floor;
 mod identify;
 mod labels;
@@ -27,12 +28,14 @@ mod placing;
 mod ports;
 pub mod priced;
 pub mod progress;
+mod protocol;
 mod repairs;
 pub mod rules;
 pub mod sc14;
 mod seating;
 mod shape;
 mod shop;
+pub mod terms;
 mod warnings;
 
 pub use basis::{BillItem, IncludedBillItems};
@@ -51,9 +54,11 @@ pub use outcome::{
     DeviceIdentificationCounts, PlannedCableState, PlannedSwitchState,
 };
 pub use progress::{CableLayingProgress, progress};
+pub use protocol::NetworkProtocol;
 pub use repairs::{CableRepairInstruction, CableRepairStep, NamedPort};
 pub use rules::{FloorRules, ServerPlacement};
 pub use shop::PriceSource;
+pub use terms::PurchaseTerms;
 pub use warnings::warnings;
 
 use base::{EndpointId, SwitchId};
@@ -71,6 +76,8 @@ pub enum Device {
 mod check_tests;
 #[cfg(test)]
 mod cost_tests;
+#[cfg(test)]
+mod fitting_tests;
 #[cfg(test)]
 mod floor_tests;
 #[cfg(test)]

@@ -150,6 +150,7 @@ impl ExperimentStage for CostParams {
             Some(name) => Catalog::named(name)?,
             None => Catalog::usual(on, self.gbps)?,
         };
+        let catalog = catalog.fitting(on, self.gbps);
         let include = IncludedBillItems::of(&self.include)?;
         include.check(&catalog)?;
         let shop = PriceSource { catalog: &catalog, gbps: self.gbps, include };

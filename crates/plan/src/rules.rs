@@ -53,7 +53,8 @@ pub struct FloorRules {
     /// Distance between the centres of racks next to each other in a row, metres (SC14: racks of
     /// 1 m x 1 m).
     pub pitch_m: f64,
-    /// Distance between the centres of rows, metres; `pitch_m` where left out.
+    /// Distance between the centres of rows, metres: by default a rack of 1.2 m depth and an aisle
+    /// of 1.2 m. `pitch_m` where it is null, as in plans of earlier versions.
     pub row_pitch_m: Option<f64>,
     /// Most racks in a row; where left out, the floor is near-square, or the family's own grid.
     pub racks_per_row: Option<u32>,
@@ -85,7 +86,7 @@ impl Default for FloorRules {
             switch_w: None,
             endpoint_w: 0.0,
             pitch_m: 1.0,
-            row_pitch_m: None,
+            row_pitch_m: Some(2.4),
             racks_per_row: None,
             overhead_m: 2.0,
             slack_m: 0.0,

@@ -33,10 +33,16 @@ impl PriceSource<'_> {
     /// What the switch of `t` with most ports is bought as; `None` where the catalogue has nothing
     /// for it.
     pub fn switch(&self, t: &Topology) -> Option<CatalogOffer> {
+        let (ports, gbps) = self.largest_switch(t);
+        self.catalog.switch(ports, gbps).ok()
+    }
+
+    /// The ports of the switch of `t` with most ports, and the highest rate of its cables.
+    pub(super) fn largest_switch(&self, t: &Topology) -> (u32, f64) {
         let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
         let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
         let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
         let gbps = rates.chain(terminals).fold(0.0, f64::max);
-        self.catalog.switch(ports, gbps).ok()
+        (ports, gbps)
     }
 }

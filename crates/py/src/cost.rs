@@ -4,7 +4,7 @@ use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
 use fabric::network::Topology as Network;
 use plan::sc14::CostStudyColumn;
-use plan::{BillItem, Catalog, FloorRules, IncludedBillItems, PlannedCable};
+use plan::{BillItem, Catalog, FloorRules, IncludedBillItems, PlannedCable, PurchaseTerms};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,8 +17,7 @@ pub struct Shop {
     gbps: Option<f64>,
     include: IncludedBillItems,
     electric_limit_m: Option<f64>,
-    /// The catalogue's server that endpoints are in; that of the floor's rules where none is given.
-    server: Option<String>,
+    terms: PurchaseTerms,
     /// Whether no catalogue was named.
     usual: bool,
 }
@@ -28,11 +27,11 @@ impl Shop {
     /// A shop with the catalogue of the text `catalog` (TOML, from `file`), or with the one that
     /// comes with flyloom and has the name `file` where there is no text; with the newest, or what
     /// a network of a file needs, where neither is there. `gbps` is the rate of every link,
-    /// `electric_limit_m` the longest electric cable, `include` names what totals add up, `server`
-    /// what endpoints are in.
+    /// `electric_limit_m` the longest electric cable, `include` names what totals add up, `terms`
+    /// are `plan::PurchaseTerms`.
     #[new]
     #[pyo3(signature = (
-        file=None, catalog=None, gbps=None, electric_limit_m=None, include=None, server=None
+        file=None, catalog=None, gbps=None, electric_limit_m=None, include=None, terms=None
     ))]
     fn new(
         file: Option<&str>,
@@ -40,7 +39,7 @@ impl Shop {
         gbps: Option<f64>,
         electric_limit_m: Option<f64>,
         include: Option<Vec<String>>,
-        server: Option<String>,
+        terms: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let usual = file.is_none();
         let file = file.unwrap_or(Catalog::newest());
@@ -52,10 +51,12 @@ impl Shop {
         check_ranges(gbps, electric_limit_m).map_err(refuse)?;
         let include = included(include).map_err(refuse)?;
         include.check(&catalog).map_err(refuse)?;
-        if let Some(id) = &server {
-            catalog.server(id).map_err(refuse)?;
-        }
-        Ok(Self { catalog, gbps, include, electric_limit_m, server, usual }.limited())
+        let terms = match terms {
+            Some(given) => PurchaseTerms::from_value(&from_python(given)?).map_err(refuse)?,
+            None => PurchaseTerms::default(),
+        };
+        let catalog = terms.applied(catalog).map_err(refuse)?;
+        Ok(Self { catalog, gbps, include, electric_limit_m, terms, usual }.limited())
     }
 
     /// The same shop with these in place of its own, where they are given.
@@ -98,22 +99,25 @@ impl Shop {
 }
 
 impl Shop {
-    /// What `t` is bought from: the shop as given; where it names no catalogue, the one that is
-    /// usual for `t`.
+    /// What `t` is bought from: of the shop as given what fits the switches of `t`; where it names
+    /// no catalogue, the one that is usual for `t`.
     pub(crate) fn open(given: Option<&Self>, t: &Network) -> Result<Self, Refusal> {
-        match given {
-            Some(shop) if !shop.usual => Ok(shop.clone()),
+        let mut shop = match given {
+            Some(shop) if !shop.usual => shop.clone(),
             Some(shop) => {
-                let catalog = Catalog::usual(t, shop.gbps)?;
+                let catalog = shop.terms.applied(Catalog::usual(t, shop.gbps)?)?;
                 shop.include.check(&catalog)?;
-                Ok(Self { catalog, ..shop.clone() }.limited())
+                Self { catalog, ..shop.clone() }.limited()
             }
             None => {
                 let (catalog, include) = (Catalog::usual(t, None)?, IncludedBillItems::default());
-                let (gbps, electric_limit_m, server) = (None, None, None);
-                Ok(Self { catalog, gbps, include, electric_limit_m, server, usual: true })
+                let (gbps, electric_limit_m) = (None, None);
+                let terms = PurchaseTerms::default();
+                Self { catalog, gbps, include, electric_limit_m, terms, usual: true }
             }
-        }
+        };
+        shop.catalog = shop.catalog.fitting(t, shop.gbps);
+        Ok(shop)
     }
 
     fn limited(mut self) -> Self {
@@ -180,7 +184,7 @@ pub(crate) fn laid<'py>(
     in_order: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop, t).map_err(refuse)?;
-    let rules = rules_of(rules)?.with_server(shop.server.as_deref()).map_err(refuse)?;
+    let rules = rules_of(rules)?.with_server(shop.terms.server.as_deref()).map_err(refuse)?;
     let rules = rules.resolved(t, shop.shop()).map_err(refuse)?;
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;

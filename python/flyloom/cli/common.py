@@ -336,6 +336,13 @@ Server = Annotated[
                  help="the catalogue's server that endpoints are in: its height, adapters and power"
                       " (flyloom catalog show)"),
 ]
+Protocol = Annotated[
+    str | None,
+    typer.Option("--protocol", metavar="infiniband|ethernet",
+                 autocompletion=completion.choice("infiniband", "ethernet"),
+                 help="what switches, cables and adapters speak; default: what the cheapest switch"
+                      " does"),
+]
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
 ]

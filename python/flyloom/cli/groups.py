@@ -23,6 +23,7 @@ from flyloom.cli.common import (
     Lmc,
     Options,
     Planes,
+    Protocol,
     Rules,
     Server,
     Sort,
@@ -109,23 +110,26 @@ class PurchaseOptions:
     gbps: Gbps = None
     include: Include = None
     server: Server = None
+    protocol: Protocol = None
 
     def place(self) -> PriceList | None:
         """Where the network is bought, all but rate and items."""
         catalog = one_catalog(self.catalog)
-        if self.server is None:
+        terms: dict[str, Any] = {"server": self.server, "protocol": self.protocol}
+        if all(value is None for value in terms.values()):
             return catalog
         from flyloom.inputs.catalogs import shop
 
-        return shop(catalog, server=self.server)
+        return shop(catalog, **terms)
 
     def asked(self) -> dict[str, Any]:
         """The options as keyword arguments of the verbs."""
         return {"catalog": self.place(), "gbps": self.gbps, "include": self.include}
 
-    def given(self) -> bool:
-        """Whether any of the options is given."""
-        return self != type(self)()
+    def given(self) -> list[str]:
+        """The options that are given, as they are written."""
+        return [f"--{field.name.replace('_', '-')}" for field in fields(PurchaseOptions)
+                if getattr(self, field.name) is not None]
 
 
 @dataclass(frozen=True)

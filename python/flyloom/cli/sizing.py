@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -88,9 +88,9 @@ def size(
     wanted, usd = endpoints_of(endpoints), dollars_of(budget)
     if (wanted is None) == (usd is None):
         raise RefusalError("size: give --endpoints or --budget, one of them")
-    if not prices and (usd is not None or replace(priced, planes=None).given()):
-        given = "--budget" if usd is not None else "--catalog, --gbps, --include and --server"
-        raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
+    asking = [*(["--budget"] if usd is not None else []), *priced.given()]
+    if not prices and asking:
+        raise RefusalError(f"--no-prices: not with {' and '.join(asking)}: these ask for prices")
     asked: dict[str, Any] = {
         "radix": whole_numbers("--radix", radix), "concentration": members.concentration,
         "oversubscription": members.oversubscription, "families": names(members.families),

@@ -21,6 +21,7 @@ def shop(
     electric_limit_m: float | None = None,
     include: str | Iterable[str] | None = None,
     server: str | None = None,
+    protocol: str | None = None,
 ) -> Shop:
     """Where a network is bought: a catalogue, the rate of its links, and what totals add up.
 
@@ -45,6 +46,9 @@ def shop(
     server
         The catalogue's server that endpoints are in, as the rule ``server`` of a floor says it:
         what room and power they take.
+    protocol
+        ``infiniband`` or ``ethernet``: what switches, cables and adapters speak; when None what the
+        cheapest switch does.
 
     Raises
     ------
@@ -54,16 +58,20 @@ def shop(
     """
     rate, limit = _number("gbps", gbps), _number("electric_limit_m", electric_limit_m)
     items = _items(include)
+    terms = {
+        name: value for name, value in (("server", server), ("protocol", protocol))
+        if value is not None
+    }
     if isinstance(catalog, Shop):
-        if server is not None:
-            raise RefusalError("server: beside a shop, which has its own; give it to that shop")
+        if terms:
+            raise RefusalError(
+                f"{min(terms)}: beside a shop, which has its own; give it to that shop"
+            )
         return catalog.also(rate, limit, items)
-    if server is not None and not isinstance(server, str):
-        raise RefusalError(f"server: {server!r} is no name of a server")
     text = None if catalog is None else str(catalog)
     if text is None or not is_path(text) or (text in Shop.built_in() and not os.path.exists(text)):
-        return Shop(text, None, rate, limit, items, server)  # a refusal lists the catalogues
-    return Shop(text, read_text(Path(text)), rate, limit, items, server)
+        return Shop(text, None, rate, limit, items, terms)  # a refusal lists the catalogues
+    return Shop(text, read_text(Path(text)), rate, limit, items, terms)
 
 
 def _items(given: str | Iterable[str] | None) -> list[str] | None:

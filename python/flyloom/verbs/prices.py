@@ -92,6 +92,7 @@ def cost(
         of a switch), ``endpoints``, ``racks``, ``lines`` (the bill), ``include`` and ``counts``
         (its items and their parts), ``basis`` (catalogue, rates and items in words), ``confidence``
         (A to D, of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps``,
+        ``protocol`` (of switches, cables and adapters; None where the catalogue does not say),
         ``mode``.
     """
     if mode not in MODES:
