@@ -361,3 +361,73 @@ def test_a_shop_is_changed_by_what_is_given_beside_it():
         fl.cost(net, shop, include="adapters")
     with pytest.raises(fl.RefusalError, match="gbps: 0e0 is out of range"):
         fl.cost(net, shop, gbps=0.0)
+
+
+# --- energy, spares, ranges ----------------------------------------------------------------------
+
+
+def test_years_of_energy_are_watts_times_hours_times_price():
+    net = "slim_fly:q=5,p=4"
+    words = ("--energy-years", "4.5", "--usd-per-kwh", "0.2", "--pue", "1.5")
+    plain, found = reckon(net), reckon(net, *words)
+    kwh = plain["power_w"] / 1000 * 8760 * 1.5
+    assert found["energy_kwh_per_year"] == pytest.approx(kwh)
+    assert found["energy_usd_per_year"] == pytest.approx(kwh * 0.2)
+    assert found["energy_usd"] == pytest.approx(kwh * 0.2 * 4.5)
+    assert found["cost_usd"] == pytest.approx(plain["cost_usd"] + kwh * 0.2 * 4.5)
+    assert found["include"] == [*plain["include"], "energy"]
+    assert found["basis"] == plain["basis"] + ", energy of 4.5 years at 0.2 $/kWh and PUE 1.5"
+    # a price alone counts nothing
+    priced = reckon(net, "--usd-per-kwh", "0.2", "--pue", "1.5")
+    assert (priced["cost_usd"], priced["basis"]) == (plain["cost_usd"], plain["basis"])
+    assert priced["energy_usd"] == pytest.approx(kwh * 0.2)
+    year = reckon(net, "--energy-years", "1")
+    counted = reckon(net, "--include", "network,endpoint_cables,energy")
+    assert year["cost_usd"] == counted["cost_usd"]
+    with pytest.raises(fl.RefusalError, match="edr36-2024 has no price of energy"):
+        fl.shop("edr36-2024", pue=1.2)
+    mine = fl.shop("edr36-2024", usd_per_kwh=0.1, energy_years=2)
+    assert fl.cost(net, mine).energy_usd == pytest.approx(
+        2 * 0.1 * 8.760 * fl.cost(net, mine).power_w)
+    for name, value in (("energy_years", -1), ("usd_per_kwh", float("nan")), ("pue", 0.9),
+                        ("spare", 1.5), ("pue", "much")):
+        with pytest.raises(fl.RefusalError, match=name):
+            fl.shop(**{name: value})
+
+
+@pytest.mark.parametrize("net", ["slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18"])
+def test_spares_are_those_of_the_order_of_cables(net, tmp_path):
+    plain = fl.cost(net)
+    found = fl.cost(net, fl.shop(spare=0.03))
+    order = fl.cables(net, tmp_path / "w", spare=0.03)
+    lines = {line.id: line for line in found.lines if line.part == "spares"}
+    cables = [lines.pop(f"{kind} cables") for kind in ("electric", "optical")]
+    assert sum(line.count for line in cables) == order.buy - order.cables
+    per_row = sum(row.cost_usd * row.spares / row.buy for row in order.order)
+    assert sum(line.usd for line in cables) == pytest.approx(per_row, abs=0.05)
+    (switch,) = lines.values()
+    assert switch.count == -(-3 * plain.switches // 100)
+    each = plain.switches_usd / plain.switches
+    assert found.spares_usd == pytest.approx(per_row + each * switch.count, abs=0.05)
+    assert found.cost_usd == pytest.approx(plain.cost_usd + found.spares_usd)
+    assert found.power_w == plain.power_w and found.network_usd == plain.network_usd
+    assert found.basis == f"{plain.basis}, 3 % of spares"
+    alone = fl.cost(net, fl.shop(spare=0.03), include="adapters")
+    assert [line.id for line in alone.lines if line.part == "spares"] == ["cx7_ndr400"]
+    assert fl.cost(net, fl.shop(spare=0.0)).to_dict() == plain.to_dict()
+
+
+def test_lowest_and_highest_prices_stand_beside_each_price():
+    """Both ends of every price are summed here from the lines of the bill."""
+    for row in (*fl.size(200, radix=32, families=["slim_fly", "fat_tree"]).members,
+                *fl.budget(1e6, radix=32, families=["slim_fly"]).members,
+                *fl.compare(["slim_fly:q=5,p=4"], samples=0).rows):
+        lines = [line for line in fl.cost(row["network"]).lines if line.counted]
+        for end in ("", "_low", "_high"):
+            total = sum(line[f"usd{end}"] for line in lines)
+            assert row[f"cost_usd{end}"] == pytest.approx(total)
+            each = total / row["endpoints"]
+            assert row[f"cost_usd_per_endpoint{end}"] == pytest.approx(each)
+        assert row["cost_usd_low"] < row["cost_usd"] < row["cost_usd_high"]
+    said = flyloom("size", "-n", "200", "--families", "slim_fly", "--sort", "$ high").stdout
+    assert "$ low" in said and "$ high" in said

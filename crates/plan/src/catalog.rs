@@ -54,14 +54,22 @@ pub enum BillSection {
     EndpointCables,
     /// Adapters, one a rail.
     Nics,
-    /// Energy of a year, of all that is counted.
+    /// Spare parts of what is counted.
+    Spares,
+    /// Energy of a year, or of the years asked for, of all that is counted.
     Energy,
 }
 
 impl BillSection {
     /// All parts, in the order of a bill.
-    pub const ALL: [Self; 5] =
-        [Self::Switches, Self::SwitchCables, Self::EndpointCables, Self::Nics, Self::Energy];
+    pub const ALL: [Self; 6] = [
+        Self::Switches,
+        Self::SwitchCables,
+        Self::EndpointCables,
+        Self::Nics,
+        Self::Spares,
+        Self::Energy,
+    ];
 }
 
 impl fmt::Display for BillSection {
@@ -71,6 +79,7 @@ impl fmt::Display for BillSection {
             Self::SwitchCables => "switch_cables",
             Self::EndpointCables => "endpoint_cables",
             Self::Nics => "nics",
+            Self::Spares => "spares",
             Self::Energy => "energy",
         })
     }

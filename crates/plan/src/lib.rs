@@ -5,6 +5,7 @@
 //! compares a fabric that was found with its plan.
 
 pub mod basis;
+pub mod bill_line;
 pub mod cable;
 pub mod catalog;
 pub mod catalog_file;
@@ -35,6 +36,7 @@ pub mod sc14;
 mod seating;
 mod shape;
 mod shop;
+mod spares;
 pub mod terms;
 mod warnings;
 

@@ -14,12 +14,17 @@ pub struct PriceSource<'a> {
     pub gbps: Option<f64>,
     /// What totals add up.
     pub include: IncludedBillItems,
+    /// Years whose energy the item of energy is; `None` for one year, at the catalogue's price.
+    pub energy_years: Option<f64>,
+    /// Parts to buy beyond those needed, as a fraction of these.
+    pub spare: f64,
 }
 
 impl<'a> PriceSource<'a> {
     /// This catalogue at its own rate, with totals of [`BillItem::USUAL`](super::BillItem::USUAL).
     pub fn of(catalog: &'a Catalog) -> Self {
-        Self { catalog, gbps: None, include: IncludedBillItems::default() }
+        let include = IncludedBillItems::default();
+        Self { catalog, gbps: None, include, energy_years: None, spare: 0.0 }
     }
 }
 

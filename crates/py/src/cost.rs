@@ -50,12 +50,12 @@ impl Shop {
         let catalog = read.map_err(refuse)?;
         check_ranges(gbps, electric_limit_m).map_err(refuse)?;
         let include = included(include).map_err(refuse)?;
-        include.check(&catalog).map_err(refuse)?;
         let terms = match terms {
             Some(given) => PurchaseTerms::from_value(&from_python(given)?).map_err(refuse)?,
             None => PurchaseTerms::default(),
         };
         let catalog = terms.applied(catalog).map_err(refuse)?;
+        terms.included(include).check(&catalog).map_err(refuse)?;
         Ok(Self { catalog, gbps, include, electric_limit_m, terms, usual }.limited())
     }
 
@@ -106,7 +106,7 @@ impl Shop {
             Some(shop) if !shop.usual => shop.clone(),
             Some(shop) => {
                 let catalog = shop.terms.applied(Catalog::usual(t, shop.gbps)?)?;
-                shop.include.check(&catalog)?;
+                shop.terms.included(shop.include).check(&catalog)?;
                 Self { catalog, ..shop.clone() }.limited()
             }
             None => {
@@ -128,7 +128,7 @@ impl Shop {
     }
 
     pub(crate) fn shop(&self) -> plan::PriceSource<'_> {
-        plan::PriceSource { catalog: &self.catalog, gbps: self.gbps, include: self.include }
+        self.terms.shop(&self.catalog, self.gbps, self.include)
     }
 }
 

@@ -343,6 +343,22 @@ Protocol = Annotated[
                  help="what switches, cables and adapters speak; default: what the cheapest switch"
                       " does"),
 ]
+EnergyYears = Annotated[
+    float | None,
+    typer.Option("--energy-years", help="years whose energy the total adds up"),
+]
+UsdPerKwh = Annotated[
+    float | None, typer.Option("--usd-per-kwh", help="price of energy; default: the catalogue's")
+]
+Pue = Annotated[
+    float | None,
+    typer.Option("--pue", help="power of the whole room over that of its machines (power usage"
+                               " effectiveness); default: the catalogue's"),
+]
+Spare = Annotated[
+    float | None,
+    typer.Option("--spare", help="parts to buy beyond those needed, as a fraction; default: none"),
+]
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
 ]

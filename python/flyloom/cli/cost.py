@@ -30,6 +30,7 @@ from flyloom.cli.groups import PurchaseOptions, grouped
     "flyloom cost fat_tree:levels=2,k=64 --include network,endpoint_cables,adapters,energy",
     "flyloom cost multi_plane:planes=8,of=fat_tree:leaves=4,spines=2,parallel=16,p=32 "
     "--server dgx_h100",
+    "flyloom cost slim_fly:q=5,p=4 --energy-years 5 --usd-per-kwh 0.12 --pue 1.2 --spare 0.02",
 ))
 @grouped
 def cost(
@@ -68,16 +69,21 @@ def cost(
     ]
     if mode == "true":
         lines += bill_lines(found)
-        lines += [(name, shown_subtotal(found, item)) for item, name in SUBTOTALS.items()]
+        lines += [
+            (name, shown) for item, name in SUBTOTALS.items()
+            if (shown := shown_subtotal(found, item)) is not None or item != "spares"
+        ]
     lines += [
         ("cost [$]", shown_cost(found)),
         ("cost per endpoint [$]", rounded(found["cost_usd_per_endpoint"])),
         ("power per endpoint [W]", found["power_w_per_endpoint"]),
     ]
     if mode == "true":
-        low, high = rounded(found["cost_usd_low"]), rounded(found["cost_usd_high"])
-        if low != high:
-            lines.append(("lowest to highest prices [$]", f"{low:,} to {high:,}"))
+        for name, key in (("lowest to highest prices [$]", "cost_usd"),
+                          ("the same per endpoint [$]", "cost_usd_per_endpoint")):
+            low, high = rounded(found[f"{key}_low"]), rounded(found[f"{key}_high"])
+            if low != high:
+                lines.append((name, f"{low:,} to {high:,}"))
     emit(found, as_json, lines)
     if as_json:
         return
@@ -98,14 +104,14 @@ def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
         name = f"  {line['part'].replace('_', ' ')}: {line['id']}"
         many = f"{line['count']:,}"
         if line["part"] == "energy":
-            many = f"{rounded(found['energy_kwh_per_year']):,} kWh"
+            many = f"{rounded(found['energy_kwh_per_year'] * found['energy_years']):,} kWh"
         lines.append((name, f"{many} for {amount(line['usd'])} ${counted}"))
     return lines
 
 
 SUBTOTALS = {
     "network": "network [$]", "endpoint_cables": "endpoint cables [$]",
-    "adapters": "adapters [$]", "energy": "energy per year [$]",
+    "adapters": "adapters [$]", "spares": "spares [$]", "energy": "energy per year [$]",
 }
 """Items of the bill, and what their sums are called."""
 
@@ -115,9 +121,9 @@ def shown_subtotal(found: dict[str, Any], item: str) -> str | None:
     from flyloom.support.words import amount
 
     usd = found["energy_usd_per_year" if item == "energy" else f"{item}_usd"]
-    if usd is None:
+    if usd is None or (item == "spares" and not usd):
         return None
-    return amount(usd) + ("" if item in found["include"] else " (not counted)")
+    return amount(usd) + ("" if item in (*found["include"], "spares") else " (not counted)")
 
 
 def shown_cost(found: dict[str, Any]) -> str | int | None:

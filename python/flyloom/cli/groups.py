@@ -16,6 +16,7 @@ from flyloom.cli.common import (
     AnyEngine,
     Catalog,
     CsvFile,
+    EnergyYears,
     Gbps,
     Include,
     Json,
@@ -24,10 +25,13 @@ from flyloom.cli.common import (
     Options,
     Planes,
     Protocol,
+    Pue,
     Rules,
     Server,
     Sort,
+    Spare,
     Top,
+    UsdPerKwh,
     one_catalog,
 )
 
@@ -111,11 +115,19 @@ class PurchaseOptions:
     include: Include = None
     server: Server = None
     protocol: Protocol = None
+    energy_years: EnergyYears = None
+    usd_per_kwh: UsdPerKwh = None
+    pue: Pue = None
+    spare: Spare = None
 
     def place(self) -> PriceList | None:
         """Where the network is bought, all but rate and items."""
         catalog = one_catalog(self.catalog)
-        terms: dict[str, Any] = {"server": self.server, "protocol": self.protocol}
+        apart = ("catalog", "gbps", "include")
+        terms: dict[str, Any] = {
+            field.name: getattr(self, field.name) for field in fields(PurchaseOptions)
+            if field.name not in apart
+        }
         if all(value is None for value in terms.values()):
             return catalog
         from flyloom.inputs.catalogs import shop

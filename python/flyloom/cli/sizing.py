@@ -155,7 +155,8 @@ def show_members(found: Result) -> None:
     header = ["rank", *(["switch"] if several else []), "network", "endpoints", "switches", "links",
               "ports", "diameter", "mean distance", "Moore", "full p"]
     total = any(c.get("cost_usd") is not None for c in found.members)
-    header += ["cost [$]", "$/endpoint", "W/endpoint", "front", "best in"] if total else []
+    header += ["cost [$]", "$/endpoint", "$ low", "$ high", "W/endpoint", "front",
+               "best in"] if total else []
     rows = []
     for c in found.members:
         cells = [c["rank"], *([c["switch_ports"]] if several else []), *line(c)]
@@ -163,7 +164,8 @@ def show_members(found: Result) -> None:
             watts, each = c["power_w_per_endpoint"], c["cost_usd_per_endpoint"]
             cells += [
                 None if each is None else round(c["cost_usd"]),
-                None if each is None else round(each),
+                *(None if each is None else round(c[f"cost_usd_per_endpoint{end}"])
+                  for end in ("", "_low", "_high")),
                 None if watts is None else f"{watts:.2f}", c["pareto"], best_in(c),
             ]
         rows.append(cells)

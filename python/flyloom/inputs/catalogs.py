@@ -22,6 +22,10 @@ def shop(
     include: str | Iterable[str] | None = None,
     server: str | None = None,
     protocol: str | None = None,
+    energy_years: float | None = None,
+    usd_per_kwh: float | None = None,
+    pue: float | None = None,
+    spare: float | None = None,
 ) -> Shop:
     """Where a network is bought: a catalogue, the rate of its links, and what totals add up.
 
@@ -49,6 +53,15 @@ def shop(
     protocol
         ``infiniband`` or ``ethernet``: what switches, cables and adapters speak; when None what the
         cheapest switch does.
+    energy_years
+        Years whose energy the total adds up, beside what ``include`` says; when None that of one
+        year, where ``include`` has ``energy``.
+    usd_per_kwh, pue
+        Price of energy [US$/kWh] and power usage effectiveness; when None the catalogue's.
+    spare
+        Parts to buy beyond those needed, as a fraction of these, 0 to 1; rounded up for each switch
+        and adapter, and of cables for each kind, stock length and rate, as in
+        :func:`flyloom.cables`. None when None.
 
     Raises
     ------
@@ -59,8 +72,12 @@ def shop(
     rate, limit = _number("gbps", gbps), _number("electric_limit_m", electric_limit_m)
     items = _items(include)
     terms = {
-        name: value for name, value in (("server", server), ("protocol", protocol))
-        if value is not None
+        name: value for name, value in (
+            ("server", server), ("protocol", protocol),
+            ("energy_years", _number("energy_years", energy_years)),
+            ("usd_per_kwh", _number("usd_per_kwh", usd_per_kwh)), ("pue", _number("pue", pue)),
+            ("spare", _number("spare", spare)),
+        ) if value is not None
     }
     if isinstance(catalog, Shop):
         if terms:

@@ -41,6 +41,8 @@ COLUMNS = (
     ("diameter_grows", "diameter + 2", "mean fraction that takes the diameter beyond plus two"),
     ("mean_grows", "mean + 1", "mean fraction that takes the mean distance beyond plus one"),
     ("cost_usd_per_endpoint", "$/endpoint", "cost of what is counted, for each endpoint"),
+    ("cost_usd_per_endpoint_low", "$ low", "the same at the lowest prices of the catalogue"),
+    ("cost_usd_per_endpoint_high", "$ high", "the same at the highest"),
     ("power_w_per_endpoint", "W/endpoint", "power of what is counted, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost, power, diameter and"
      " bisection for each endpoint, and better in one"),
@@ -50,8 +52,9 @@ COLUMNS = (
 FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
          ("relative_bisection", True))
 #: The figures of a row that are those of the network's bill.
-BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
-          "cables_optical", "basis")
+BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint",
+          "cost_usd_per_endpoint_low", "cost_usd_per_endpoint_high", "power_w_per_endpoint",
+          "cables_electric", "cables_optical", "basis")
 #: The largest factor between the endpoints of a member and those that the user wants.
 NEAR = 1.25
 #: Ends of a resilience study and their columns.

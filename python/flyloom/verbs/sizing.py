@@ -19,7 +19,8 @@ from flyloom.verbs import own_sizing
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import judge, ranked
 
-BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
+BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint",
+          "cost_usd_per_endpoint_low", "cost_usd_per_endpoint_high", "power_w_per_endpoint")
 """What a member within a budget has of its bill."""
 MOST_ENDPOINTS = 1 << 20
 """The largest member that a budget is spent on, or that is priced."""
@@ -40,6 +41,8 @@ COLUMNS = (
     ("full_bandwidth_concentration", "full p", "endpoints a switch at which uniform traffic over"
      " minimal paths loads the average channel in full"),
     ("cost_usd_per_endpoint", "$/endpoint", "the basis's total, for each endpoint"),
+    ("cost_usd_per_endpoint_low", "$ low", "the same at the lowest prices of the catalogue"),
+    ("cost_usd_per_endpoint_high", "$ high", "the same at the highest"),
     ("power_w_per_endpoint", "W/endpoint", "power, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost and power for each"
      " endpoint, diameter and mean distance, and better in one"),
@@ -96,7 +99,8 @@ def size(
     Field ``members``: those within a factor of two, each once for each number of ports, with
     ``rank`` (:func:`flyloom.verbs.ranking.ranked` by ``sort``, a key of :data:`COLUMNS`; the
     ``top`` first), ``switch_ports``, ``pareto`` and ``best_in``, and, unless ``prices`` is False,
-    their ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why
+    their ``cost_usd`` and ``cost_usd_per_endpoint``, both also with ``_low`` and ``_high`` (at the
+    lowest and highest prices), ``power_w_per_endpoint`` and ``unpriced`` (why
     there is no price, or None), by ``catalog``, ``gbps`` and ``include`` as for
     :func:`flyloom.shop`. ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say
     what prices are, None without.
@@ -194,7 +198,8 @@ def budget(
     and the next larger one of its family costs more, or there is none; :data:`MOST_ENDPOINTS` is
     the most that is tried. Field ``rows``: dicts with
     ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`, with
-    ``cost_usd``, ``cost_usd_per_endpoint`` and ``power_w_per_endpoint``; None where the smallest
+    ``cost_usd``, ``cost_usd_per_endpoint`` and ``power_w_per_endpoint`` and the lowest and highest
+    of the costs, as there; None where the smallest
     costs too much or the catalogue has no price for it), most endpoints first; and ``members``,
     those that there are, as in :func:`size`, by ``sort``, or most endpoints first.
     """
