@@ -960,6 +960,9 @@ class Cost(Record):
         Price of the energy of these years, counted or not, US dollars.
     spares_usd : float
         Spare parts, US dollars; 0 where none were asked for.
+    notes : list[str]
+        What a quotation has fewer of than are needed, and its lines without effect, a sentence
+        each.
     confidence : str | None
         The least grade of what is counted, A to D; none where nothing is.
     racks : int
@@ -1009,6 +1012,7 @@ class Cost(Record):
     energy_years: float | None
     energy_usd: float | None
     spares_usd: float
+    notes: list[str]
     confidence: str | None
     racks: int
     network: str

@@ -431,3 +431,72 @@ def test_lowest_and_highest_prices_stand_beside_each_price():
         assert row["cost_usd_low"] < row["cost_usd"] < row["cost_usd_high"]
     said = flyloom("size", "-n", "200", "--families", "slim_fly", "--sort", "$ high").stdout
     assert "$ low" in said and "$ high" in said
+
+
+# --- quotations ----------------------------------------------------------------------------------
+
+QUOTED = """\
+part;Unit Price;Qty;kind;gbps;length (m);links;length_m;currency
+QM9700;$24,500.00;45;;;;;;USD
+MMA4Z00;900;125;transceiver;400;;2;50;USD
+MFP7E10;80;;fibre;;;;50;USD
+MCP4Y10-N001;200;50;electric;400;;2;1;USD
+SUPPORT-3Y;9000;1;;;;;;USD
+"""
+
+
+def test_a_quotation_prices_what_it_names_and_nothing_else(tmp_path):
+    """50 switches, 50 links of 1 m and 125 longer ones, 200 endpoints 1 m away: by hand."""
+    file = tmp_path / "q.csv"
+    file.write_text("\ufeff" + QUOTED)
+    found = reckon("slim_fly:q=5,p=4", "--quotation", str(file))
+    links = 50 * 200 / 2 + 125 * (2 * 900 / 2 + 80)
+    assert found["network_usd"] == pytest.approx(50 * 24_500 + links)
+    assert found["endpoint_cables_usd"] == pytest.approx(200 * 200 / 2)
+    assert found["cost_usd_low"] == found["cost_usd"] == found["cost_usd_high"]
+    assert found["adapters_usd"] is None and found["catalog"] == "q.csv"
+    assert found["basis"].startswith("q.csv at 400 Gbit/s")
+    assert found["notes"] == [
+        "q.csv: 250 of MCP4Y10-N001 are needed, 100 are quoted",
+        "q.csv: 50 of qm9700 are needed, 45 are quoted",
+        "q.csv: line 6: 'SUPPORT-3Y' is no part of a network",
+    ]
+    shop = fl.shop(quotation=file)
+    for row in fl.size(200, radix=32, families=["slim_fly"], catalog=shop).members:
+        assert row["cost_usd"] == fl.cost(row["network"], shop).cost_usd
+
+
+@pytest.mark.parametrize(("taken_away", "gap"), [
+    (("QM9700",), "no price of 50 switches of 11 ports at 400 Gbit/s (as qm9700)"),
+    (("MFP7E10",), "of 125 cables between switches of up to "),
+    (("MCP4Y10", "MMA4Z00"),
+     "of 200 cables of endpoints of up to 1 m at 400 Gbit/s (as 2x400g_osfp_dac_half)"),
+])
+def test_what_a_quotation_lacks_is_refused_by_name_and_number(taken_away, gap, tmp_path):
+    file = tmp_path / "q.csv"
+    lines = QUOTED.splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith(taken_away)))
+    done = flyloom("cost", "slim_fly:q=5,p=4", "--quotation", str(file))
+    assert done.returncode == 2 and gap in done.stderr and done.stderr.count("\n") == 1
+    file.write_text("part,unit_price\nmpo_trunk,5\n")
+    done = flyloom("cost", "slim_fly:q=5,p=4", "--quotation", str(file),
+                   "--include", "network,endpoint_cables,adapters")
+    for what in ("50 switches", "125 cables between switches", "200 cables of endpoints",
+                 "200 adapters at 400 Gbit/s (as cx7_ndr400)"):
+        assert what in done.stderr
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("", "no line below its headings"), ("part,unit_price\n", "no line below its headings"),
+    ("name,cost\nqm9700,3\n", "there is no column 'part'"),
+    ("part,price\nqm9700,many\n", "line 2: unit_price: 'many' is no amount"),
+    ("part,price\nqm9700,-3\n", "'-3' is no amount"),
+    ("part,price,currency\nqm9700,3,EUR\n", "line 2: currency: 'EUR', but the catalogue is in USD"),
+    ("part,price\nqm9700,3\n\nqm9700,4\n", "line 4: unit_price: 'qm9700' has two prices"),
+    ("part,price,kind\nx,3,router\n", "there is no kind 'router'; switch, electric"),
+    ("part,price,kind,gbps\nx,3,switch,400\n", "line 2: ports: missing of switch x"),
+])
+def test_a_quotation_that_cannot_be_read_is_refused_by_line(text, said, tmp_path):
+    (tmp_path / "q.csv").write_text(text)
+    with pytest.raises(fl.RefusalError, match="q.csv: .*" + said):
+        fl.shop(quotation=tmp_path / "q.csv")

@@ -131,9 +131,11 @@ impl IncludedBillItems {
     /// it has prices for.
     pub fn check(self, catalog: &Catalog) -> Result<(), Refusal> {
         let sold = catalog.items();
-        let Some(lacking) = self.items().into_iter().find(|item| !sold.contains(item)) else {
-            return Ok(());
+        // what a quotation lacks is found piece by piece, by name and number
+        let missing = |item: &BillItem| {
+            !sold.contains(item) && (catalog.quoted.is_none() || *item == BillItem::Energy)
         };
+        let Some(lacking) = self.items().into_iter().find(missing) else { return Ok(()) };
         let why = format!("catalogue {} has no price of {lacking}", catalog.name);
         Err(Refusal::new("include", why, format!("it has: {}", words(&sold))))
     }

@@ -8,6 +8,7 @@ use super::protocol::{NetworkProtocol, SwitchFit};
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 // gen:begin
@@ -324,6 +325,20 @@ pub struct Catalog {
     /// What all of the above fits, where it was chosen by that.
     #[serde(skip)]
     pub(super) fits: Option<SwitchFit>,
+    /// The quotation that the prices are of, where they are.
+    #[serde(skip)]
+    pub(super) quoted: Option<Box<QuotedParts>>,
+}
+
+/// What a quotation says beside prices, and the catalogue that its parts are of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct QuotedParts {
+    /// How many pieces are quoted, by name in the bill; links, of what serves several.
+    pub(super) quantities: BTreeMap<String, u64>,
+    /// Lines that have no effect, and why, a sentence each.
+    pub(super) left_out: Vec<String>,
+    /// The catalogue with its own prices.
+    pub(super) base: Catalog,
 }
 
 /// An offer of a catalogue: the price and the power of one piece.
@@ -339,6 +354,8 @@ pub struct CatalogOffer {
     pub rack_units: Option<u16>,
     /// The least of its parts' grades.
     pub confidence: FigureConfidence,
+    /// What it is made of: names of the catalogue, and how many of each.
+    pub pieces: Vec<(String, u64)>,
 }
 
 impl Catalog {
@@ -514,6 +531,7 @@ impl Catalog {
             watts: end.watts.map(|w| 2.0 * w),
             rack_units: None,
             confidence: end.confidence.max(fibre.confidence),
+            pieces: vec![(end.id, 2), (fibre.id, 1)],
         })
     }
 
@@ -530,7 +548,9 @@ impl Catalog {
     ) -> CatalogOffer {
         let all = [price.typical, price.low(), price.high()];
         let usd = all.map(|p| millionths(p * self.usd_per_unit));
-        CatalogOffer { id, usd, watts: watts.map(millionths), rack_units: None, confidence }
+        let pieces = vec![(id.clone(), 1)];
+        let watts = watts.map(millionths);
+        CatalogOffer { id, usd, watts, rack_units: None, confidence, pieces }
     }
 
     fn lacks(&self, what: String, sold: &[String]) -> Refusal {

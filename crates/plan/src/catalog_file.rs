@@ -150,6 +150,7 @@ impl RawPriceCatalog {
             nics: pieces(self.nic).collect(),
             servers: self.server.into_iter().map(Spanned::into_inner).collect(),
             fits: None,
+            quoted: None,
         }
     }
 }

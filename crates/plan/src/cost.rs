@@ -97,6 +97,9 @@ pub struct Bill {
     pub energy_usd: Option<f64>,
     /// Spare parts, US dollars; 0 where none were asked for.
     pub spares_usd: f64,
+    /// What a quotation has fewer of than are needed, and its lines without effect, a sentence
+    /// each.
+    pub notes: Vec<String>,
     /// The least grade of what is counted, A to D; none where nothing is.
     pub confidence: Option<FigureConfidence>,
 }
@@ -132,16 +135,12 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         spares.cables(cable, &offer, count);
         lines.add(part_of(cable.id.for_use()), Some(cable.kind), &offer, count);
     }
-    // rates above 0 sort as their bits do
-    let mut by_rate: BTreeMap<u64, u64> = BTreeMap::new();
-    for terminal in t.terminals() {
-        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
-    }
-    for (rate, count) in by_rate {
+    for (rate, count) in adapters_by_rate(t, shop) {
         let offer = shop.catalog.nic(f64::from_bits(rate));
         spares.adapters(&offer, count);
         lines.bought(BillSection::Nics, offer, count, shop.include, &mut lacks)?;
     }
+    let notes = lines.short(shop);
     let mut lines = lines.finish(shop.include);
     lines.extend(spares.lines());
     let number = |part: BillSection, kind: CableKind| {
@@ -177,6 +176,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         adapters_usd: known(BillItem::Adapters),
         include: items,
         lines,
+        notes,
         ..Bill::default()
     };
     bill.add_up(shop);
@@ -190,6 +190,15 @@ pub(super) fn switches_by_ports(t: &Topology) -> BTreeMap<u32, u64> {
         *by_ports.entry(u32::from(s.ports)).or_default() += 1;
     }
     by_ports
+}
+
+/// The number of adapters of each rate, whose bits are the key: rates above 0 sort as these do.
+fn adapters_by_rate(t: &Topology, shop: PriceSource<'_>) -> BTreeMap<u64, u64> {
+    let mut by_rate = BTreeMap::new();
+    for terminal in t.terminals() {
+        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
+    }
+    by_rate
 }
 
 /// The rates that `cables` are bought at, ascending; that of the shop where there is no cable.
@@ -234,7 +243,11 @@ fn part_of(for_use: CableUse) -> BillSection {
 
 /// The lines of a bill that is being made, by part, kind and name, which is the order of the bill.
 #[derive(Default)]
-struct BillLines(BTreeMap<(BillSection, Option<CableKind>, String), BillLine>);
+struct BillLines {
+    lines: BTreeMap<(BillSection, Option<CableKind>, String), BillLine>,
+    /// How many of each part of the catalogue the lines are made of, by part of the bill.
+    pieces: BTreeMap<(BillSection, String), u64>,
+}
 
 impl BillLines {
     fn add(
@@ -244,7 +257,10 @@ impl BillLines {
         offer: &CatalogOffer,
         count: u64,
     ) {
-        let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
+        for (id, many) in &offer.pieces {
+            *self.pieces.entry((part, id.clone())).or_default() += many * count;
+        }
+        let line = self.lines.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
             part,
             kind,
             id: offer.id.clone(),
@@ -285,8 +301,25 @@ impl BillLines {
         Ok(())
     }
 
+    /// What a quotation has fewer of than the counted lines need, and its lines without effect.
+    fn short(&self, shop: PriceSource<'_>) -> Vec<String> {
+        let Some(quoted) = &shop.catalog.quoted else { return Vec::new() };
+        let mut needed: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((part, id), count) in &self.pieces {
+            if shop.include.counts(*part) {
+                *needed.entry(id).or_default() += count;
+            }
+        }
+        let short = needed.into_iter().filter_map(|(id, count)| {
+            let has = *quoted.quantities.get(id).filter(|&&has| has < count)?;
+            Some(format!("{}: {count} of {id} are needed, {has} are quoted", shop.catalog.name))
+        });
+        let idle = quoted.left_out.iter().map(|line| format!("{}: {line}", shop.catalog.name));
+        short.chain(idle).collect()
+    }
+
     fn finish(self, include: IncludedBillItems) -> Vec<BillLine> {
-        let mut lines: Vec<BillLine> = self.0.into_values().collect();
+        let mut lines: Vec<BillLine> = self.lines.into_values().collect();
         for line in &mut lines {
             line.counted = include.counts(line.part);
             for usd in [&mut line.usd, &mut line.usd_low, &mut line.usd_high] {

@@ -18,6 +18,7 @@ mod due;
 mod findings;
 mod fitting;
 pub mod floor;
+mod gaps;
 mod identify;
 mod labels;
 mod lines;
@@ -30,6 +31,7 @@ mod ports;
 pub mod priced;
 pub mod progress;
 mod protocol;
+pub mod quotation;
 mod repairs;
 pub mod rules;
 pub mod sc14;
@@ -51,6 +53,7 @@ pub use codes::qr_code;
 pub use cost::{Bill, bill};
 pub use devices::{DeviceIdentificationProperty, DevicePort, MatchedDevice};
 pub use floor::{DeviceRackPosition, FloorRack, RackFloor, floor};
+pub use gaps::check_quotation;
 pub use outcome::{
     CableCheckOptions, CableCheckResult, CablingFaultKind, CablingFinding,
     DeviceIdentificationCounts, PlannedCableState, PlannedSwitchState,

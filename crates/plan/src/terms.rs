@@ -3,6 +3,7 @@
 use super::basis::{BillItem, IncludedBillItems};
 use super::catalog::{Catalog, EnergyPrice, FigureConfidence, FigureOrigin};
 use super::protocol::NetworkProtocol;
+use super::quotation::Quotation;
 use super::shop::PriceSource;
 use base::Refusal;
 use serde::Deserialize;
@@ -23,6 +24,8 @@ pub struct PurchaseTerms {
     pub pue: Option<f64>,
     /// Parts to buy beyond those needed, as a fraction of these.
     pub spare: Option<f64>,
+    /// A quotation, whose prices replace those of the catalogue.
+    pub quotation: Option<Quotation>,
 }
 
 impl PurchaseTerms {
@@ -80,6 +83,9 @@ impl PurchaseTerms {
     pub fn applied(&self, mut catalog: Catalog) -> Result<Catalog, Refusal> {
         if let Some(id) = &self.server {
             catalog.server(id)?;
+        }
+        if let Some(quotation) = &self.quotation {
+            catalog = quotation.applied(catalog)?;
         }
         if let Some(protocol) = self.protocol {
             catalog = catalog.speaking(protocol);

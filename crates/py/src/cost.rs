@@ -189,6 +189,7 @@ pub(crate) fn laid<'py>(
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;
         watch.tick("cables", 0, 1)?;
+        plan::check_quotation(t, &floor, &rules, shop.shop())?;
         let list = if in_order { plan::cables } else { plan::cables_unsorted };
         let cables = list(t, &floor, &rules, shop.shop())?;
         watch.tick("cables", 1, 1)?;

@@ -359,6 +359,11 @@ Spare = Annotated[
     float | None,
     typer.Option("--spare", help="parts to buy beyond those needed, as a fraction; default: none"),
 ]
+Quotation = Annotated[
+    Path | None,
+    typer.Option("--quotation", metavar="FILE.csv", autocompletion=completion.csv,
+                 help="a vendor's quotation: its prices in place of the catalogue's"),
+]
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
 ]

@@ -342,6 +342,11 @@ def toml(incomplete: str) -> list[str]:
     return files(incomplete, (".toml",))
 
 
+def csv(incomplete: str) -> list[str]:
+    """A CSV file."""
+    return files(incomplete, (".csv",))
+
+
 def found(incomplete: str) -> list[str]:
     """Saved output of ibnetdiscover."""
     return files(incomplete, (".txt", ".net", ".topo"))

@@ -26,6 +26,7 @@ from flyloom.cli.common import (
     Planes,
     Protocol,
     Pue,
+    Quotation,
     Rules,
     Server,
     Sort,
@@ -119,6 +120,7 @@ class PurchaseOptions:
     usd_per_kwh: UsdPerKwh = None
     pue: Pue = None
     spare: Spare = None
+    quotation: Quotation = None
 
     def place(self) -> PriceList | None:
         """Where the network is bought, all but rate and items."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, check_floor_rules
 from flyloom.support.reading import is_path, read_text, read_toml
+from flyloom.support.words import uncell
 
 PriceList = str | os.PathLike[str] | Shop
 """Where a network is bought: the name or the file of a catalogue, or what :func:`shop` gives."""
@@ -26,6 +30,7 @@ def shop(
     usd_per_kwh: float | None = None,
     pue: float | None = None,
     spare: float | None = None,
+    quotation: str | os.PathLike[str] | None = None,
 ) -> Shop:
     """Where a network is bought: a catalogue, the rate of its links, and what totals add up.
 
@@ -62,6 +67,10 @@ def shop(
         Parts to buy beyond those needed, as a fraction of these, 0 to 1; rounded up for each switch
         and adapter, and of cables for each kind, stock length and rate, as in
         :func:`flyloom.cables`. None when None.
+    quotation
+        The path of a vendor's quotation (CSV, see docs/cost.md): its prices replace all those of
+        the catalogue. What it does not price has none: a network that needs such parts is refused,
+        with all of them by name and number.
 
     Raises
     ------
@@ -77,6 +86,7 @@ def shop(
             ("energy_years", _number("energy_years", energy_years)),
             ("usd_per_kwh", _number("usd_per_kwh", usd_per_kwh)), ("pue", _number("pue", pue)),
             ("spare", _number("spare", spare)),
+            ("quotation", None if quotation is None else _quotation(Path(quotation))),
         ) if value is not None
     }
     if isinstance(catalog, Shop):
@@ -99,6 +109,25 @@ def _items(given: str | Iterable[str] | None) -> list[str] | None:
         if not isinstance(word, str):
             raise RefusalError(f"include: {word!r} is no word; network, endpoint_cables")
     return [word.strip() for word in words if word.strip()]
+
+
+def _quotation(path: Path) -> dict[str, Any]:
+    """The lines of a quotation, cells by heading; RefusalError where the file has no headings."""
+    text = read_text(path).removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    rows = csv.reader(io.StringIO(text, newline=""),
+                      delimiter=";" if first.count(";") > first.count(",") else ",")
+    try:
+        heads = [re.sub(r"[^a-z0-9]+", "_", cell.lower()).strip("_") for cell in next(rows, [])]
+        lines = [
+            {"line": rows.line_num, "cells": dict(zip(heads, map(uncell, cells), strict=False))}
+            for cells in rows if any(cell.strip() for cell in cells)
+        ]
+    except csv.Error as error:
+        raise RefusalError(f"{path}: line {rows.line_num}: {error}") from None
+    if not lines:
+        raise RefusalError(f"{path}: it has no line below its headings; part, unit_price, ...")
+    return {"file": path.name, "lines": lines}
 
 
 def _number(name: str, given: float | None) -> float | None:
