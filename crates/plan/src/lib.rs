@@ -19,6 +19,7 @@ mod findings;
 mod fitting;
 pub mod floor;
 mod gaps;
+mod hints;
 mod identify;
 mod labels;
 mod lines;
@@ -54,6 +55,7 @@ pub use cost::{Bill, bill};
 pub use devices::{DeviceIdentificationProperty, DevicePort, MatchedDevice};
 pub use floor::{DeviceRackPosition, FloorRack, RackFloor, floor};
 pub use gaps::check_quotation;
+pub use hints::hints;
 pub use outcome::{
     CableCheckOptions, CableCheckResult, CablingFaultKind, CablingFinding,
     DeviceIdentificationCounts, PlannedCableState, PlannedSwitchState,

@@ -1,7 +1,7 @@
 //! Servers of a catalogue: how many endpoints are in one, by the rails of the network.
 
 use super::catalog::Catalog;
-use super::{FloorRules, PriceSource, ServerPlacement, floor, warnings};
+use super::{FloorRules, PriceSource, ServerPlacement, floor, hints, warnings};
 use base::QuietWatch;
 use fabric::network::{Cable, NetworkRecipe, Switch, Topology, TopologyBuilder, parse_inline};
 use families::family;
@@ -112,4 +112,29 @@ fn a_cluster_of_eight_planes_has_its_servers_beside_its_leaves() {
             floor.endpoints.iter().flatten().map(|seat| (seat.rack, seat.unit)).collect();
         assert_eq!(boxes.len(), 128, "one box a node");
     }
+}
+
+/// A switch and 21 servers take 22 of 42 units, so that two of them need 44; with 20 servers they
+/// take 42. At 19 a switch two fit already and share racks; 25 would have to lose five of 25.
+#[test]
+fn racks_that_are_half_empty_are_hinted_at() {
+    let said = |p: u32, rules: &FloorRules| {
+        let recipe = parse_inline(&format!("hyperx:shape=22x22,p={p}")).expect("well formed");
+        let t = family("hyperx").expect("a family").build(&recipe.params).expect("a member");
+        let floor = floor(&t, rules, &QuietWatch).expect("they fit");
+        (floor.racks.len(), hints(&t, &floor, rules))
+    };
+    let (racks, found) = said(21, &FloorRules::default());
+    assert_eq!(racks, 484);
+    assert_eq!(
+        found,
+        ["each rack has 22 of 42 units taken, and what two hold does not fit in one; with 20 \
+          endpoints a switch instead of 21 (9680 instead of 10164) it would, in 242 racks instead \
+          of 484"]
+    );
+    assert_eq!(said(20, &FloorRules::default()), (242, Vec::new()), "what the hint says is true");
+    assert_eq!(said(19, &FloorRules::default()).1, Vec::<String>::new());
+    assert_eq!(said(25, &FloorRules::default()).1, Vec::<String>::new());
+    let rows = FloorRules { endpoints: ServerPlacement::Rows, ..FloorRules::default() };
+    assert_eq!(said(21, &rows).1, Vec::<String>::new());
 }

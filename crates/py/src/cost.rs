@@ -203,6 +203,7 @@ pub(crate) fn bill(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let mut all = serde_json::to_value(&bill).unwrap_or_default();
     all["racks"] = laid.floor.racks.len().into();
     all["warnings"] = json!(plan::warnings(laid.t, &laid.floor, &laid.rules));
+    all["hints"] = json!(plan::hints(laid.t, &laid.floor, &laid.rules));
     Ok(all)
 }
 
@@ -250,6 +251,6 @@ pub(crate) fn document(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
         "cost_usd": plan::millionths(classes.iter().map(|c| c.cost_usd).sum()),
         "length_m": plan::sum_m(classes.iter().map(|c| c.total_m)),
         "rules": rules, "catalog": shop.catalog.name,
-        "warnings": plan::warnings(t, floor, rules),
+        "warnings": plan::warnings(t, floor, rules), "hints": plan::hints(t, floor, rules),
     }))
 }

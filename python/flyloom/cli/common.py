@@ -468,9 +468,11 @@ def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) 
 
 
 def show_warnings(found: dict[str, Any]) -> None:
-    """Prints each warning about a plan on a line."""
+    """Prints each warning about a plan on a line, then each hint."""
     for warning in found["warnings"]:
         print(f"warning: {warning}")
+    for hint in found["hints"]:
+        print(f"hint: {hint}")
 
 
 def print_table(

@@ -89,7 +89,7 @@ def cost(
         return
     if mode == "true" and found["power_unknown"]:
         print(f"without the power of: {', '.join(found['power_unknown'])}")
-    show_warnings({"warnings": found.get("warnings", ())})
+    show_warnings({"warnings": found.get("warnings", ()), "hints": found.get("hints", ())})
     for note in found.get("notes", ()):
         print(f"note: {note}")
 

@@ -30,7 +30,8 @@ def plan(
     watts), ``switches`` and ``endpoints`` (seats: rack index and unit), ``cables`` (number),
     ``cables_csv`` (the port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside
     racks, between racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres,
-    cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
+    cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``, ``warnings`` and
+    ``hints`` (a sentence each).
     """
     return FloorPlan(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
 
