@@ -361,3 +361,14 @@ def test_lines_and_words_of_a_floor_stay_in_view_and_behind_no_other_rack():
         if node.get("text-anchor") is None:
             end = float(node.get("x")) + 0.58 * float(node.get("font-size")) * len(node.text)
             assert end <= float(root.get("width"))
+
+
+def test_the_use_of_links_is_drawn_on_sixty_racks_at_most():
+    floor = grid(22, 22)
+    channels = [(0, 1, 5.0), (1, 0, 2.0), (0, 22 * 22 - 1, 9.0), (23, 24, 1.0)]
+    drawing = draw.heat_floor_svg(floor, channels)
+    assert texts(drawing).count("1 switch") == 60
+    assert "60 of 484 racks are drawn" in " ".join(texts(drawing))
+    assert drawing.count("<path") == 2, "the pairs of racks that are both there"
+    small = draw.heat_floor_svg(grid(2, 2), [(0, 3, 9.0)])
+    assert "racks are drawn" not in small and small.count("<path") == 1

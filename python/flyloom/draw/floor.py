@@ -191,7 +191,7 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     """
     if not floor["racks"]:
         return note_svg("Floor plan", "No rack is placed on the floor.")
-    racks, pairs, left_out = _part_of(floor)
+    racks, pairs, left_out = part_of(floor)
     plan = RackDrawingPlaces(racks)
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
@@ -235,7 +235,7 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     return drawing.render()
 
 
-def _part_of(
+def part_of(
     floor: Mapping[str, Any]
 ) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]], str]:
     """The racks and pairs that are drawn, and which these are, in words, where some are not."""
