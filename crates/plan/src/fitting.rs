@@ -23,9 +23,15 @@ impl Catalog {
     /// cables whose plug fits its ports. A part that does not say what it fits fits all; so does
     /// the whole catalogue where it has no switch for `t`. The plug at an adapter is not compared.
     #[must_use]
-    pub fn fitting(mut self, t: &Topology, gbps: Option<f64>) -> Self {
+    pub fn fitting(self, t: &Topology, gbps: Option<f64>) -> Self {
         let (ports, rate) = PriceSource { gbps, ..PriceSource::of(&self) }.largest_switch(t);
-        let Ok((switch, _)) = self.switch_entry(ports, rate) else { return self };
+        self.fitting_switch(ports, rate)
+    }
+
+    /// The same for the switch that is bought for this number of ports at this rate, Gbit/s.
+    #[must_use]
+    pub fn fitting_switch(mut self, ports: u32, gbps: f64) -> Self {
+        let Ok((switch, _)) = self.switch_entry(ports, gbps) else { return self };
         let fit = SwitchFit {
             id: switch.id.clone(),
             protocol: switch.protocol,
