@@ -361,6 +361,13 @@ class Shop:
         gbps: float | None = None,
         electric_limit_m: float | None = None,
         include: list[str] | None = None,
+        terms: dict[str, Any] | None = None,
+    ) -> Self: ...
+    def also(
+        self,
+        gbps: float | None = None,
+        electric_limit_m: float | None = None,
+        include: list[str] | None = None,
     ) -> Self: ...
     def catalog(self) -> _Document: ...
     def check_rate(self, on: Topology) -> None: ...

@@ -979,6 +979,8 @@ class Cost(Record):
     rate_source : str | None
         Where this rate comes from: the parameter ``gbps`` of the bill, the network, the cables
         of its file, or the catalogue (``default``).
+    protocol : str | None
+        What switches, cables and adapters speak; none where the catalogue does not say.
     endpoints : int
         Endpoints of the network.
     switches : int
@@ -1017,6 +1019,10 @@ class Cost(Record):
         The same at the highest prices, US dollars.
     cost_usd_per_endpoint : float | None
         ``cost_usd`` over the endpoints, US dollars; none without endpoints.
+    cost_usd_per_endpoint_low : float | None
+        ``cost_usd_low`` over the endpoints, US dollars; none without endpoints.
+    cost_usd_per_endpoint_high : float | None
+        ``cost_usd_high`` over the endpoints, US dollars; none without endpoints.
     switches_usd : float
         Counted switches, US dollars.
     electric_usd : float
@@ -1037,6 +1043,15 @@ class Cost(Record):
         where the catalogue has no price of energy.
     energy_usd_per_year : float | None
         Price of that energy, counted or not, US dollars; none where the catalogue has none.
+    energy_years : float | None
+        Years whose energy the bill has; none where the catalogue has no price of energy.
+    energy_usd : float | None
+        Price of the energy of these years, counted or not, US dollars.
+    spares_usd : float
+        Spare parts, US dollars; 0 where none were asked for.
+    notes : list[str]
+        What a quotation has fewer of than are needed, and its lines without effect, a sentence
+        each.
     confidence : str | None
         The least grade of what is counted, A to D; none where nothing is.
     racks : int
@@ -1054,6 +1069,7 @@ class Cost(Record):
     year: int
     link_gbps: float
     rate_source: str | None
+    protocol: str | None
     endpoints: int
     switches: int
     radix: int
@@ -1072,6 +1088,8 @@ class Cost(Record):
     cost_usd_low: float
     cost_usd_high: float
     cost_usd_per_endpoint: float | None
+    cost_usd_per_endpoint_low: float | None
+    cost_usd_per_endpoint_high: float | None
     switches_usd: float
     electric_usd: float
     optical_usd: float
@@ -1081,6 +1099,10 @@ class Cost(Record):
     power_unknown: list[str]
     energy_kwh_per_year: float | None
     energy_usd_per_year: float | None
+    energy_years: float | None
+    energy_usd: float | None
+    spares_usd: float
+    notes: list[str]
     confidence: str | None
     racks: int
     network: str

@@ -330,7 +330,8 @@ def test_the_deployed_machine(deployed):
     again = fl.network(deployed / "network.json")
     assert again.to_text("json") == fl.network(DEPLOYED).to_text("json")
     readme = (deployed / "README.txt").read_text()
-    assert re.search(r"R03 +40 +10 +5 +40\n", readme) and "175" not in readme.split("Files")[1]
+    assert re.search(r"R00 to R04, each +40 +10 +5 +40\n", readme)
+    assert "175" not in readme.split("Files")[1]
 
 
 def test_a_port_column_leads_to_one_rack(deployed):
@@ -419,7 +420,8 @@ def test_order(tmp_path):
     found = fl.cables(DEPLOYED, tmp_path, rules=BUILT, spare=0.05, catalog="fdr10-2014")
     listed, ordered = rows(tmp_path / "cables.csv"), rows(tmp_path / "order.csv")
     assert sum(int(row["needed"]) for row in ordered) == 375
-    assert [row["kind"] for row in ordered].count("optical") == 2
+    # between racks 3 and 4 m in a row, 4.4, 5.4 and 6.4 m across the aisle: stock of 3, 5 and 10 m
+    assert [row["stock_m"] for row in ordered if row["kind"] == "optical"] == ["3.0", "5.0", "10.0"]
     for row in ordered:
         needed, spares, buy = (int(row[key]) for key in ("needed", "spares", "buy"))
         assert spares == -(-5 * needed // 100) and buy == needed + spares
@@ -543,3 +545,15 @@ def cables_of_slim_fly(q, p):
     1."""
     degree = (3 * q + (1 if q % 4 == 3 else -1)) // 2
     return q * q * degree + 2 * q * q * p
+
+
+def test_equal_racks_are_said_once(tmp_path):
+    """81 racks, each a switch with 16 links to other racks and 21 endpoints, a page each."""
+    fl.cables("hyperx:shape=9x9,p=21", tmp_path / "w")
+    readme = (tmp_path / "w" / "README.txt").read_text()
+    assert re.search(r"\n  R00 to R80, each +21 +0 +0 +16\n", readme)
+    assert len(re.findall(r"^  R\d\d ", readme, re.MULTILINE)) == 1
+    from flyloom.cabling.folder import runs_alike
+
+    assert runs_alike([("a", (1,)), ("b", (1,)), ("c", (2,)), ("d", (1,))]) == [
+        ("a to b, each", (1,)), ("c", (2,)), ("d", (1,))]

@@ -269,3 +269,16 @@ def test_a_floor_of_361_racks_is_one_page():
             assert x >= 36 and x + more[0] <= 595.3 - 36 and y + more[1] <= 841.9 - 36
         elif kind == "text":
             assert more[1] >= 6
+
+
+def test_equal_racks_are_one_line_of_the_contents(tmp_path):
+    """81 racks, a page each; the five of the deployed Slim Fly have a line each."""
+    fl.cables("hyperx:shape=9x9,p=21", tmp_path / "w")
+    pages = streams(tmp_path / "w" / "cabling.pdf")
+    first, last = (next(i for i, page in enumerate(pages, 1) if f"(Rack {name}) Tj" in page)
+                   for name in ("R00", "R80"))
+    assert last - first == 80
+    (words, where), = pages_of(pages[:1])["Racks"].items()
+    assert words.startswith("Racks R00 to R80, equal") and where == f"{first} - {last}"
+    fl.cables("slim_fly:q=5,p=4", tmp_path / "five", rules={"endpoints_per_unit": 2})
+    assert len(pages_of(streams(tmp_path / "five" / "cabling.pdf")[:1])["Racks"]) == 5

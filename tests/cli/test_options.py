@@ -24,6 +24,7 @@ SHARED = {
     "--effort": ("text", "^how much is tried"),
     "--endpoints": ("text", r"\bendpoints\b"),
     "--endpoints-per-switch": ("whole number", "for files that have no endpoints"),
+    "--energy-years": ("number", "^years whose energy"),
     "--engine": ("text", r"\bengine\b"),
     "--engines": ("text", "^engines, with commas"),
     "--families": ("text", "^families"),
@@ -64,6 +65,9 @@ SHARED = {
         "text", "^which endpoints? (ranks are|processes are|each rank is|each process is) on"),
     "--planes": ("whole number", "^planes, 1 to 64"),
     "--plugin": ("text, repeated", "^Python file"),
+    "--protocol": ("text", "^what switches, cables and adapters speak"),
+    "--pue": ("number", "^power of the whole room"),
+    "--quotation": ("file", "^a vendor's quotation"),
     "--radix": ("whole number", "^ports of a switch"),
     "--ranks": ("text", "^which endpoint is which rank"),
     "--rules": ("file", "rules of the floor"),
@@ -75,11 +79,14 @@ SHARED = {
     "--selection": ("text", "^how packets choose|^which of the routes between two endpoints"),
     "--seed": ("whole number", "^(the )?seed of"),
     "--seeds": ("whole number", "^runs"),
+    "--server": ("text", "^the catalogue's server"),
     "--set": ("text, repeated", "^a parameter of|^of the schedule: "),
     "--sl2vl": ("file", "opensm-sl2vl.dump"),
+    "--spare": ("number", "^(parts|cables) to buy beyond those needed, as a fraction"),
     "--sort": ("text", "^best first"),
     "--top": ("whole number", "^only this number of rows"),
     "--traffic": ("text", "^traffic|^who sends to whom"),
+    "--usd-per-kwh": ("number", "^price of energy"),
     "--verbose": ("flag", "in whole sentences$"),
     "--until": ("text", "ends to "),
 }
@@ -133,7 +140,8 @@ def uses() -> dict[str, list[tuple[str, Any]]]:
 
 READ = {
     "--compare", "--costs", "--experiment", "--found", "--graph", "--guids", "--hosts",
-    "--host-endpoints", "--mapping", "--path-records", "--pin", "--rules", "--sl2vl", "--times",
+    "--host-endpoints", "--mapping", "--path-records", "--pin", "--quotation", "--rules", "--sl2vl",
+    "--times",
 }
 """Options of files that are read."""
 

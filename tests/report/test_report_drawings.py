@@ -295,3 +295,80 @@ def test_chart_ids_are_prefixed_and_the_same_each_time():
     assert first.replace("one-", "two-") == second
     assert charts.svg(spec, prefix="one-") == first
     ElementTree.fromstring(first)
+
+
+def grid(rows: int, columns: int, pairs: list[tuple[str, str]] = (), odd: str = "") -> dict:
+    """A floor of racks, all with a switch and two endpoints but for ``odd``, which has three."""
+    racks = [{"name": f"R{row}-{column}", "row": row, "column": column, "endpoints": 2,
+              "switches": [{"id": row * columns + column, "name": "s", "unit": 1}]}
+             for row in range(rows) for column in range(columns)]
+    for rack in racks:
+        rack["endpoints"] += rack["name"] == odd
+    return {"racks": racks, "rack_pairs": [{"a": a, "b": b, "cables": 1} for a, b in pairs]}
+
+
+@pytest.mark.parametrize(("rows", "columns", "drawn"), [
+    (6, 10, 60), (1, 60, 60), (1, 61, 10), (22, 22, 60), (61, 1, 6), (7, 9, 54),
+])
+def test_no_floor_is_drawn_with_more_than_sixty_racks(rows, columns, drawn):
+    floor = grid(rows, columns, [("R0-0", f"R{rows - 1}-{columns - 1}")])
+    shown = texts(draw.floor_svg(floor))
+    assert sum(text == "1 switch" for text in shown) == drawn
+    said = " ".join(shown)
+    assert (f"{drawn} of {rows * columns} racks are drawn" in said) == (drawn < rows * columns)
+    if drawn < rows * columns:
+        assert "all others are filled alike" in said
+        assert "1 pairs of racks share cables, 0 of them here" in said
+        other = " ".join(texts(draw.floor_svg(grid(rows, columns, odd="R0-0"))))
+        assert "filled alike" not in other and "too small to read" in other
+
+
+def test_lines_and_words_of_a_floor_stay_in_view_and_behind_no_other_rack():
+    """Points of every curve, worked out again, against the boxes of all racks."""
+    names = [f"R{row}-{column}" for row in range(5) for column in range(5)]
+    pairs = [(a, b) for a in names for b in names if a < b]
+    drawing = draw.floor_svg(grid(5, 5, pairs))
+    root = ElementTree.fromstring(drawing)
+    _, _, width, height = map(float, root.get("viewBox").split())
+    boxes = [tuple(float(node.get(k)) for k in ("x", "y", "width", "height"))
+             for node in root.iter(f"{_SVG}rect") if float(node.get("height")) > 5]
+    last = drawing.rindex("<rect")
+    curves = list(re.finditer(r'd="M(\S+) (\S+)Q(\S+) (\S+) (\S+) (\S+)"', drawing))
+    assert (len(boxes), len(curves)) == (25, len(pairs))
+
+    def held(x: float, y: float, beyond: float = 0.0) -> set[tuple[float, ...]]:
+        return {box for box in boxes if box[0] - beyond < x < box[0] + box[2] + beyond
+                and box[1] - beyond < y < box[1] + box[3] + beyond}
+
+    over = 0
+    for curve in curves:
+        x0, y0, cx, cy, x1, y1 = map(float, curve.groups())
+        ends = held(x0, y0, 0.5) | held(x1, y1, 0.5)
+        assert len(ends) == 2, "every line begins and ends at a rack"
+        behind = set()
+        for t in (i / 100 for i in range(101)):
+            x = (1 - t) ** 2 * x0 + 2 * t * (1 - t) * cx + t * t * x1
+            y = (1 - t) ** 2 * y0 + 2 * t * (1 - t) * cy + t * t * y1
+            assert 0 <= x <= width and 0 <= y <= height
+            behind |= held(x, y) - ends
+        assert not behind or curve.start() > last, "in front of the racks that it passes"
+        over += curve.start() > last
+    assert 0 < over < len(pairs) / 2
+    narrow = grid(1, 2, [("R0-0", "R0-1")])
+    narrow["rack_pairs"][0]["cables"] = 12_345_678
+    root = ElementTree.fromstring(draw.floor_svg(narrow))
+    for node in root.iter(f"{_SVG}text"):
+        if node.get("text-anchor") is None:
+            end = float(node.get("x")) + 0.58 * float(node.get("font-size")) * len(node.text)
+            assert end <= float(root.get("width"))
+
+
+def test_the_use_of_links_is_drawn_on_sixty_racks_at_most():
+    floor = grid(22, 22)
+    channels = [(0, 1, 5.0), (1, 0, 2.0), (0, 22 * 22 - 1, 9.0), (23, 24, 1.0)]
+    drawing = draw.heat_floor_svg(floor, channels)
+    assert texts(drawing).count("1 switch") == 60
+    assert "60 of 484 racks are drawn" in " ".join(texts(drawing))
+    assert drawing.count("<path") == 2, "the pairs of racks that are both there"
+    small = draw.heat_floor_svg(grid(2, 2), [(0, 3, 9.0)])
+    assert "racks are drawn" not in small and small.count("<path") == 1

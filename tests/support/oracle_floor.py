@@ -13,7 +13,8 @@ from collections import Counter, defaultdict
 from typing import Any
 
 RULES = {
-    "rack_units": 42, "endpoints": "in", "pitch_m": 1.0, "overhead_m": 2.0, "inside_m": 1.0,
+    "rack_units": 42, "endpoints": "in", "pitch_m": 1.0, "row_pitch_m": 2.4, "overhead_m": 2.0,
+    "inside_m": 1.0,
     "slack_m": 0.0, "slack_fraction": 0.0, "rack_kw": math.inf, "endpoint_w": 0.0,
     "stock_m": [1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0],
 }
@@ -22,6 +23,9 @@ RULES = {
 
 class Reckoned:
     """A plan and a bill of ``network`` under ``rules``, by ``catalog`` at ``gbps``."""
+
+    fit: dict[str, Any] | None = None
+    """The switch with most ports as the catalogue has it, which all else must fit."""
 
     def __init__(self, network: dict[str, Any], rules: dict[str, Any], catalog: dict[str, Any],
                  gbps: float) -> None:
@@ -39,6 +43,7 @@ class Reckoned:
         for i, switch in enumerate(network["switches"]):
             self.ports[i] = max(self.ports[i], switch.get("ports", 0))
         best = self.switch(max(self.ports.values()))
+        self.fit = best["entry"]
         server = self.server()
         self.switch_units = self.rules.get("switch_units") or best["rack_units"] or 1
         self.switch_w = self.rules.get("switch_w", best["watts"] or 0.0)
@@ -48,31 +53,40 @@ class Reckoned:
         """Height, endpoints and watts of each endpoint of a server."""
         if "server" in self.rules:
             one = next(s for s in self.catalog["server"] if s["id"] == self.rules["server"])
-            watts = self.rules["endpoint_w"] or one["watts"] / one["endpoints"]
-            return one["rack_units"], one["endpoints"], watts
+            rails = max(len(endpoint["rails"]) for endpoint in self.network["endpoints"])
+            each = max(one["endpoints"] // rails, one.get("nodes", 1))
+            watts = self.rules["endpoint_w"] or one["watts"] / each
+            return one["rack_units"], each, watts
         each = self.rules.get("endpoints_per_server", self.rules.get("endpoints_per_unit", 1))
         return self.rules.get("server_units", 1), each, self.rules["endpoint_w"]
 
     # --- what is on sale ---
 
+    def fits(self, one: dict[str, Any], connector: bool = True) -> bool:
+        """Whether a part has the protocol and the connector of the switches, or says none."""
+        keys = ("protocol", "connector") if connector else ("protocol",)
+        switch = self.fit or {}
+        return all(len({part[key] for part in (one, switch) if key in part}) < 2 for key in keys)
+
     def switch(self, ports: int) -> dict[str, Any]:
         """The cheapest switch with this number of ports."""
         offers = []
-        for one in self.catalog["switch"]:
+        for one in filter(self.fits, self.catalog["switch"]):
             if "linear" in one:
                 usd = max(0.0, one["linear"]["fixed"] + one["linear"]["per_port"] * ports)
                 watts = one["watts_per_port"] * ports if "watts_per_port" in one else None
-                offers.append((usd, watts, one.get("rack_units")))
+                offers.append((usd, watts, one.get("rack_units"), one))
             elif one["ports"] >= ports and one["gbps"] == self.gbps and "price" in one:
-                offers.append((one["price"]["typical"], one.get("watts"), one.get("rack_units")))
-        usd, watts, units = min(offers, key=lambda offer: offer[0])
-        return {"usd": usd, "watts": watts, "rack_units": units}
+                offers.append((one["price"]["typical"], one.get("watts"), one.get("rack_units"),
+                               one))
+        usd, watts, units, entry = min(offers, key=lambda offer: offer[0])
+        return {"usd": usd, "watts": watts, "rack_units": units, "entry": entry}
 
     def cable(self, use: str, length: float) -> tuple[str, float, float | None]:
         """Kind, price and watts: electric where one reaches, the cheapest of a kind."""
         for kind in ("electric", "optical"):
             offers = []
-            for one in self.catalog.get("cable", ()):
+            for one in filter(self.fits, self.catalog.get("cable", ())):
                 if one["kind"] != kind or one.get("use", use) != use or length > one["reach_m"]:
                     continue
                 if "linear" in one:
@@ -84,8 +98,9 @@ class Reckoned:
                     continue
                 offers.append((usd, one.get("watts")))
             if kind == "optical":
-                ends = [x for x in self.catalog.get("transceiver", ())
-                        if x["gbps"] == self.gbps and x["reach_m"] >= length and "price" in x]
+                ends = [x for x in filter(self.fits, self.catalog.get("transceiver", ()))
+                        if x["gbps"] == self.gbps and x["reach_m"] >= length and "price" in x
+                        and x.get("use", use) == use]
                 fibres = [x for x in self.catalog.get("fibre", ()) if x["reach_m"] >= length]
                 if ends and fibres:
                     end = min(ends, key=lambda x: x["price"]["typical"])
@@ -134,8 +149,7 @@ class Reckoned:
             assert math.isclose(rack["watts"], watts[i], abs_tol=1e-6)
             assert watts[i] <= 1000 * rules["rack_kw"] * (1 + 1e-6)
             assert math.isclose(rack["x_m"], rack["column"] * rules["pitch_m"])
-            rows = rules.get("row_pitch_m", rules["pitch_m"])
-            assert math.isclose(rack["y_m"], rack["row"] * rows)
+            assert math.isclose(rack["y_m"], rack["row"] * rules["row_pitch_m"])
         self.check_bounds(plan, seats)
 
     def check_bounds(self, plan: dict[str, Any], seats: bool) -> None:
@@ -222,7 +236,7 @@ class Reckoned:
         switches = [self.switch(self.ports[i]) for i in range(len(self.network["switches"]))]
         rails = sum(len(endpoint["rails"]) for endpoint in self.network["endpoints"])
         nics = [n["price"]["typical"] for n in self.catalog.get("nic", ())
-                if n["gbps"] == self.gbps and "price" in n]
+                if n["gbps"] == self.gbps and "price" in n and self.fits(n, connector=False)]
         items = {
             "network": sum(s["usd"] for s in switches) + cables["switch"],
             "endpoint_cables": cables["endpoint"],

@@ -7,7 +7,7 @@ import json
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
-from flyloom.published.cost import cost_table, prints_as, scale_table
+from flyloom.published.cost import STUDY_FLOOR, cost_table, prints_as, scale_table
 from flyloom.verbs.comparison import FRONT
 from flyloom.verbs.prices import one_basis
 from flyloom.verbs.ranking import front
@@ -24,7 +24,7 @@ def reckon(*words: str) -> dict:
 
 
 def test_the_names_that_scripts_rely_on(tmp_path):
-    (tmp_path / "study.toml").write_text('endpoints = "beside"\n')
+    (tmp_path / "study.toml").write_text('endpoints = "beside"\nrow_pitch_m = 1.0\n')
     found = reckon("slim_fly:q=5,p=4", "--catalog", "fdr10-2014", "--include", "network",
                    "--rules", str(tmp_path / "study.toml"))
     # 50 switches of 11 ports, 75 cables inside racks, 100 between them on a floor of 3 + 2 racks
@@ -61,7 +61,7 @@ def test_paper_mode_prints_what_the_study_printed(net, usd, watts, electric, opt
 def test_like_for_like_slim_fly_is_a_fifth_cheaper_than_dragonfly():
     slim_fly, small, large = (
         fl.cost(
-            net, "fdr10-2014", include="network", rules={"endpoints": "beside"}
+            net, "fdr10-2014", include="network", rules=STUDY_FLOOR
         ).cost_usd_per_endpoint
         for net in ("slim_fly:q=19,p=15", "dragonfly:h=7", "dragonfly:h=11")
     )
@@ -158,10 +158,10 @@ def test_prices_of_two_bases_do_not_stand_side_by_side(tmp_path):
 
 def test_rules_of_the_floor_come_from_a_file(tmp_path):
     rules = tmp_path / "rules.toml"
-    rules.write_text('overhead_m = 4.0\nendpoints = "beside"\n')
+    rules.write_text('overhead_m = 4.0\nendpoints = "beside"\nrow_pitch_m = 1.0\n')
     near, far = (
         fl.cost("slim_fly:q=5,p=4", "fdr10-2014", rules=r, include="network")
-        for r in ({"endpoints": "beside"}, rules)
+        for r in (STUDY_FLOOR, rules)
     )
     assert far.cost_usd - near.cost_usd == pytest.approx(100 * 40 * 0.0919 * 2)
     for text, said in (("overhead_m = [", "rules.toml"), ("overhead_m = -1", "toml: overhead_m"),
@@ -316,3 +316,184 @@ def test_published_networks_come_without_notes_on_what_they_could_be(table):
     done = flyloom("published", table)
     assert done.returncode == 0 and done.stderr == ""
     assert "have no link" in flyloom("design", "dragonfly:p=11,a=22,h=11,g=45").stderr
+
+
+# --- where a network is bought -------------------------------------------------------------------
+
+RAILS = "multi_plane:planes=8,of=fat_tree:leaves=4,spines=2,parallel=16,p=32"
+
+
+def test_a_server_is_an_option_of_every_command_that_lays_out(tmp_path):
+    """32 nodes stand with their 8 leaves: 4 boxes of 8 U above these, 5 in each other rack."""
+    racks = 4 * (1 + -(-28 // 5)) + 1
+    assert reckon(RAILS, "--server", "dgx_h100")["racks"] == racks
+    shop = fl.shop(server="dgx_h100")
+    assert len(fl.plan(RAILS, catalog=shop).racks) == racks
+    folder = fl.cables("multi_plane:planes=2,of=complete:n=3,p=2", tmp_path / "w", catalog=shop)
+    assert folder.racks == fl.cost("multi_plane:planes=2,of=complete:n=3,p=2", shop).racks
+    high = fl.shop(server="2u")  # twice the units: more racks, longer cables
+    for found in (fl.size(200, radix=32, families=["slim_fly"], catalog=high).members,
+                  fl.budget(3e6, radix=32, families=["slim_fly"], catalog=high).members,
+                  fl.compare(["slim_fly:q=5,p=4"], samples=0, catalog=high).rows):
+        for row in found:
+            assert row["cost_usd"] == fl.cost(row["network"], rules={"server": "2u"}).cost_usd
+            assert row["cost_usd"] != fl.cost(row["network"]).cost_usd
+    for words, said in (
+        (("size", "-n", "99", "--server", "dgx_h100", "--no-prices"), "--server"),
+        (("cost", RAILS, "--server", "dgx"), "no server 'dgx'; 1u, 2u"),
+    ):
+        done = flyloom(*words)
+        assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_shop_is_changed_by_what_is_given_beside_it():
+    shop = fl.shop("edr36-2024")
+    net = "slim_fly:q=5,p=4"
+    assert fl.cost(net, shop) == fl.cost(net, "edr36-2024")
+    assert fl.cost(net, shop, include="network").include == ["network"]
+    assert fl.cost(net, fl.shop("products-2026"), gbps=400).link_gbps == 400
+    with pytest.raises(fl.RefusalError, match="server: beside a shop"):
+        fl.shop(shop, server="2u")
+    with pytest.raises(fl.RefusalError, match="no price of adapters"):
+        fl.cost(net, shop, include="adapters")
+    with pytest.raises(fl.RefusalError, match="gbps: 0e0 is out of range"):
+        fl.cost(net, shop, gbps=0.0)
+
+
+# --- energy, spares, ranges ----------------------------------------------------------------------
+
+
+def test_years_of_energy_are_watts_times_hours_times_price():
+    net = "slim_fly:q=5,p=4"
+    words = ("--energy-years", "4.5", "--usd-per-kwh", "0.2", "--pue", "1.5")
+    plain, found = reckon(net), reckon(net, *words)
+    kwh = plain["power_w"] / 1000 * 8760 * 1.5
+    assert found["energy_kwh_per_year"] == pytest.approx(kwh)
+    assert found["energy_usd_per_year"] == pytest.approx(kwh * 0.2)
+    assert found["energy_usd"] == pytest.approx(kwh * 0.2 * 4.5)
+    assert found["cost_usd"] == pytest.approx(plain["cost_usd"] + kwh * 0.2 * 4.5)
+    assert found["include"] == [*plain["include"], "energy"]
+    assert found["basis"] == plain["basis"] + ", energy of 4.5 years at 0.2 $/kWh and PUE 1.5"
+    # a price alone counts nothing
+    priced = reckon(net, "--usd-per-kwh", "0.2", "--pue", "1.5")
+    assert (priced["cost_usd"], priced["basis"]) == (plain["cost_usd"], plain["basis"])
+    assert priced["energy_usd"] == pytest.approx(kwh * 0.2)
+    year = reckon(net, "--energy-years", "1")
+    counted = reckon(net, "--include", "network,endpoint_cables,energy")
+    assert year["cost_usd"] == counted["cost_usd"]
+    with pytest.raises(fl.RefusalError, match="edr36-2024 has no price of energy"):
+        fl.shop("edr36-2024", pue=1.2)
+    mine = fl.shop("edr36-2024", usd_per_kwh=0.1, energy_years=2)
+    assert fl.cost(net, mine).energy_usd == pytest.approx(
+        2 * 0.1 * 8.760 * fl.cost(net, mine).power_w)
+    for name, value in (("energy_years", -1), ("usd_per_kwh", float("nan")), ("pue", 0.9),
+                        ("spare", 1.5), ("pue", "much")):
+        with pytest.raises(fl.RefusalError, match=name):
+            fl.shop(**{name: value})
+
+
+@pytest.mark.parametrize("net", ["slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18"])
+def test_spares_are_those_of_the_order_of_cables(net, tmp_path):
+    plain = fl.cost(net)
+    found = fl.cost(net, fl.shop(spare=0.03))
+    order = fl.cables(net, tmp_path / "w", spare=0.03)
+    lines = {line.id: line for line in found.lines if line.part == "spares"}
+    cables = [lines.pop(f"{kind} cables") for kind in ("electric", "optical")]
+    assert sum(line.count for line in cables) == order.buy - order.cables
+    per_row = sum(row.cost_usd * row.spares / row.buy for row in order.order)
+    assert sum(line.usd for line in cables) == pytest.approx(per_row, abs=0.05)
+    (switch,) = lines.values()
+    assert switch.count == -(-3 * plain.switches // 100)
+    each = plain.switches_usd / plain.switches
+    assert found.spares_usd == pytest.approx(per_row + each * switch.count, abs=0.05)
+    assert found.cost_usd == pytest.approx(plain.cost_usd + found.spares_usd)
+    assert found.power_w == plain.power_w and found.network_usd == plain.network_usd
+    assert found.basis == f"{plain.basis}, 3 % of spares"
+    alone = fl.cost(net, fl.shop(spare=0.03), include="adapters")
+    assert [line.id for line in alone.lines if line.part == "spares"] == ["cx7_ndr400"]
+    assert fl.cost(net, fl.shop(spare=0.0)).to_dict() == plain.to_dict()
+
+
+def test_lowest_and_highest_prices_stand_beside_each_price():
+    """Both ends of every price are summed here from the lines of the bill."""
+    for row in (*fl.size(200, radix=32, families=["slim_fly", "fat_tree"]).members,
+                *fl.budget(1e6, radix=32, families=["slim_fly"]).members,
+                *fl.compare(["slim_fly:q=5,p=4"], samples=0).rows):
+        lines = [line for line in fl.cost(row["network"]).lines if line.counted]
+        for end in ("", "_low", "_high"):
+            total = sum(line[f"usd{end}"] for line in lines)
+            assert row[f"cost_usd{end}"] == pytest.approx(total)
+            each = total / row["endpoints"]
+            assert row[f"cost_usd_per_endpoint{end}"] == pytest.approx(each)
+        assert row["cost_usd_low"] < row["cost_usd"] < row["cost_usd_high"]
+    said = flyloom("size", "-n", "200", "--families", "slim_fly", "--sort", "$ high").stdout
+    assert "$ low" in said and "$ high" in said
+
+
+# --- quotations ----------------------------------------------------------------------------------
+
+QUOTED = """\
+part;Unit Price;Qty;kind;gbps;length (m);links;length_m;currency
+QM9700;$24,500.00;45;;;;;;USD
+MMA4Z00;900;125;transceiver;400;;2;50;USD
+MFP7E10;80;;fibre;;;;50;USD
+MCP4Y10-N001;200;50;electric;400;;2;1;USD
+SUPPORT-3Y;9000;1;;;;;;USD
+"""
+
+
+def test_a_quotation_prices_what_it_names_and_nothing_else(tmp_path):
+    """50 switches, 50 links of 1 m and 125 longer ones, 200 endpoints 1 m away: by hand."""
+    file = tmp_path / "q.csv"
+    file.write_text("\ufeff" + QUOTED)
+    found = reckon("slim_fly:q=5,p=4", "--quotation", str(file))
+    links = 50 * 200 / 2 + 125 * (2 * 900 / 2 + 80)
+    assert found["network_usd"] == pytest.approx(50 * 24_500 + links)
+    assert found["endpoint_cables_usd"] == pytest.approx(200 * 200 / 2)
+    assert found["cost_usd_low"] == found["cost_usd"] == found["cost_usd_high"]
+    assert found["adapters_usd"] is None and found["catalog"] == "q.csv"
+    assert found["basis"].startswith("q.csv at 400 Gbit/s")
+    assert found["notes"] == [
+        "q.csv: 250 of MCP4Y10-N001 are needed, 100 are quoted",
+        "q.csv: 50 of qm9700 are needed, 45 are quoted",
+        "q.csv: line 6: 'SUPPORT-3Y' is no part of a network",
+    ]
+    shop = fl.shop(quotation=file)
+    for row in fl.size(200, radix=32, families=["slim_fly"], catalog=shop).members:
+        assert row["cost_usd"] == fl.cost(row["network"], shop).cost_usd
+
+
+@pytest.mark.parametrize(("taken_away", "gap"), [
+    (("QM9700",), "no price of 50 switches of 11 ports at 400 Gbit/s (as qm9700)"),
+    (("MFP7E10",), "of 125 cables between switches of up to "),
+    (("MCP4Y10", "MMA4Z00"),
+     "of 200 cables of endpoints of up to 1 m at 400 Gbit/s (as 2x400g_osfp_dac_half)"),
+])
+def test_what_a_quotation_lacks_is_refused_by_name_and_number(taken_away, gap, tmp_path):
+    file = tmp_path / "q.csv"
+    lines = QUOTED.splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith(taken_away)))
+    done = flyloom("cost", "slim_fly:q=5,p=4", "--quotation", str(file))
+    assert done.returncode == 2 and gap in done.stderr and done.stderr.count("\n") == 1
+    file.write_text("part,unit_price\nmpo_trunk,5\n")
+    done = flyloom("cost", "slim_fly:q=5,p=4", "--quotation", str(file),
+                   "--include", "network,endpoint_cables,adapters")
+    for what in ("50 switches", "125 cables between switches", "200 cables of endpoints",
+                 "200 adapters at 400 Gbit/s (as cx7_ndr400)"):
+        assert what in done.stderr
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("", "no line below its headings"), ("part,unit_price\n", "no line below its headings"),
+    ("name,cost\nqm9700,3\n", "there is no column 'part'"),
+    ("part,price\nqm9700,many\n", "line 2: unit_price: 'many' is no amount"),
+    ("part,price\nqm9700,-3\n", "'-3' is no amount"),
+    ("part,price,currency\nqm9700,3,EUR\n", "line 2: currency: 'EUR', but the catalogue is in USD"),
+    ("part,price\nqm9700,3\n\nqm9700,4\n", "line 4: unit_price: 'qm9700' has two prices"),
+    ("part,price,kind\nx,3,router\n", "there is no kind 'router'; switch, electric"),
+    ("part,price,kind,gbps\nx,3,switch,400\n", "line 2: ports: missing of switch x"),
+])
+def test_a_quotation_that_cannot_be_read_is_refused_by_line(text, said, tmp_path):
+    (tmp_path / "q.csv").write_text(text)
+    with pytest.raises(fl.RefusalError, match="q.csv: .*" + said):
+        fl.shop(quotation=tmp_path / "q.csv")

@@ -172,7 +172,7 @@ def test_other_families_have_address_tables():
     (["size", "-n", "9", "--sort", "colour"], "sort: there is no column 'colour'; rank, switch"),
     (["size", "-n", "9", "--top", "0"], "top: 0 is out of range; 1 to"),
     (["size", "-n", "9", "--planes", "65"], "planes: 65 is out of range; 1 to 64"),
-    (["size", "-n", "9", "--no-prices", "--gbps", "100"], "--no-prices: not with --catalog"),
+    (["size", "-n", "9", "--no-prices", "--gbps", "100"], "--no-prices: not with --gbps"),
     (["size", "--endpoints", "9", "--radix", "1"], "radix: 1 is out of range; 2 to 4096"),
     (["size", "--endpoints", "9", "--oversubscription", "0.5"], "oversubscription: 0.5"),
     (["size", "--endpoints", "9", "--oversubscription", "nan"], "oversubscription"),

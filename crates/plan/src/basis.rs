@@ -24,7 +24,7 @@ pub enum BillItem {
     EndpointCables,
     /// Adapters, one a rail.
     Adapters,
-    /// Energy of a year, of the other items that are counted.
+    /// Energy of a year, or of the years asked for, of the other items that are counted.
     Energy,
 }
 
@@ -48,14 +48,15 @@ impl BillItem {
         })
     }
 
-    /// The item that a part of the bill is in.
-    pub fn of(part: BillSection) -> Self {
-        match part {
+    /// The item that a part of the bill is in; `None` of spares, which are of all that is counted.
+    pub fn of(part: BillSection) -> Option<Self> {
+        Some(match part {
             BillSection::Switches | BillSection::SwitchCables => Self::Network,
             BillSection::EndpointCables => Self::EndpointCables,
             BillSection::Nics => Self::Adapters,
             BillSection::Energy => Self::Energy,
-        }
+            BillSection::Spares => return None,
+        })
     }
 }
 
@@ -102,6 +103,17 @@ impl IncludedBillItems {
         }
     }
 
+    /// The set with `item` in it, too.
+    #[must_use]
+    pub fn and(self, item: BillItem) -> Self {
+        Self(BillItem::ALL.map(|one| one == item || self.has(one)))
+    }
+
+    /// Whether totals add up lines of this part.
+    pub fn counts(self, part: BillSection) -> bool {
+        BillItem::of(part).is_none_or(|item| self.has(item))
+    }
+
     /// Whether `item` is among them.
     pub fn has(self, item: BillItem) -> bool {
         BillItem::ALL.iter().zip(self.0).any(|(one, there)| there && *one == item)
@@ -119,9 +131,11 @@ impl IncludedBillItems {
     /// it has prices for.
     pub fn check(self, catalog: &Catalog) -> Result<(), Refusal> {
         let sold = catalog.items();
-        let Some(lacking) = self.items().into_iter().find(|item| !sold.contains(item)) else {
-            return Ok(());
+        // what a quotation lacks is found piece by piece, by name and number
+        let missing = |item: &BillItem| {
+            !sold.contains(item) && (catalog.quoted.is_none() || *item == BillItem::Energy)
         };
+        let Some(lacking) = self.items().into_iter().find(missing) else { return Ok(()) };
         let why = format!("catalogue {} has no price of {lacking}", catalog.name);
         Err(Refusal::new("include", why, format!("it has: {}", words(&sold))))
     }

@@ -160,12 +160,32 @@ pub fn cables_unsorted(
     rules: &FloorRules,
     shop: PriceSource<'_>,
 ) -> Result<Vec<PlannedCable>, Refusal> {
+    shop.check_rate(t)?;
+    let mut list = cables_needed(t, floor, rules, shop);
+    let mut quotes = CatalogCableOffers::new(shop.catalog);
+    for i in 0..list.len() {
+        let (kind, offer) =
+            quotes.buy(&list[i]).map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;
+        (list[i].kind, list[i].cost_usd) = (*kind, offer.usd[0]);
+    }
+    Ok(list)
+}
+
+/// The same cables before they are bought: of unknown kind, without a price. O(cables).
+///
+/// # Panics
+/// When `floor` was made for another network.
+pub(super) fn cables_needed(
+    t: &Topology,
+    floor: &RackFloor,
+    rules: &FloorRules,
+    shop: PriceSource<'_>,
+) -> Vec<PlannedCable> {
     let end = |plug: CablePlug| CableEnd {
         seat: floor.switches[plug.switch.ix()],
         device: Device::Switch(plug.switch),
         port: plug.port,
     };
-    shop.check_rate(t)?;
     let mut list = Vec::with_capacity(t.links().len() + t.terminals().len());
     for (i, link) in t.links().iter().enumerate() {
         let (a, b) = (end(link.a), end(link.b));
@@ -183,13 +203,7 @@ pub fn cables_unsorted(
         let rate_gbps = shop.rate_gbps(t, &terminal.cable);
         list.push(run(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules));
     }
-    let mut quotes = CatalogCableOffers::new(shop.catalog);
-    for i in 0..list.len() {
-        let (kind, offer) =
-            quotes.buy(&list[i]).map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;
-        (list[i].kind, list[i].cost_usd) = (*kind, offer.usd[0]);
-    }
-    Ok(list)
+    list
 }
 
 /// The step in which a cable is laid: 0 endpoints, 1 inside a group of one rack, 2 between groups

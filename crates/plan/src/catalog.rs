@@ -4,9 +4,11 @@
 //! flyloom are in `data/catalogs`. Prices are in the catalogue's currency, and of its year.
 //! [`Catalog`] is checked when it is read: behind it every figure is finite and every name unique.
 
+use super::protocol::{NetworkProtocol, SwitchFit};
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 // gen:begin
@@ -53,14 +55,22 @@ pub enum BillSection {
     EndpointCables,
     /// Adapters, one a rail.
     Nics,
-    /// Energy of a year, of all that is counted.
+    /// Spare parts of what is counted.
+    Spares,
+    /// Energy of a year, or of the years asked for, of all that is counted.
     Energy,
 }
 
 impl BillSection {
     /// All parts, in the order of a bill.
-    pub const ALL: [Self; 5] =
-        [Self::Switches, Self::SwitchCables, Self::EndpointCables, Self::Nics, Self::Energy];
+    pub const ALL: [Self; 6] = [
+        Self::Switches,
+        Self::SwitchCables,
+        Self::EndpointCables,
+        Self::Nics,
+        Self::Spares,
+        Self::Energy,
+    ];
 }
 
 impl fmt::Display for BillSection {
@@ -70,6 +80,7 @@ impl fmt::Display for BillSection {
             Self::SwitchCables => "switch_cables",
             Self::EndpointCables => "endpoint_cables",
             Self::Nics => "nics",
+            Self::Spares => "spares",
             Self::Energy => "energy",
         })
     }
@@ -169,6 +180,10 @@ pub struct CatalogSwitch {
     pub watts_per_port: Option<f64>,
     /// Height in rack units.
     pub rack_units: Option<u16>,
+    /// What it speaks; either when left out.
+    pub protocol: Option<NetworkProtocol>,
+    /// The form of its ports, as OSFP or QSFP-DD; any when left out.
+    pub connector: Option<String>,
     /// Where the figures come from.
     pub origin: FigureOrigin,
     /// Anything else.
@@ -186,6 +201,10 @@ pub struct CatalogCable {
     /// What it is for; either when left out.
     #[serde(rename = "use")]
     pub for_use: Option<CableUse>,
+    /// The protocol that it is made for; either when left out.
+    pub protocol: Option<NetworkProtocol>,
+    /// The form of its plug at a switch, as OSFP or QSFP-DD; any when left out.
+    pub connector: Option<String>,
     /// Rate, Gbit/s; left out in a model.
     pub gbps: Option<f64>,
     /// Longest run it serves, metres.
@@ -211,6 +230,13 @@ pub struct CatalogComponent {
     pub id: String,
     /// What it is called on sale.
     pub title: Option<String>,
+    /// What a transceiver is for; either when left out.
+    #[serde(rename = "use")]
+    pub for_use: Option<CableUse>,
+    /// The protocol that it is made for; either when left out.
+    pub protocol: Option<NetworkProtocol>,
+    /// The form of a transceiver's plug, as OSFP or QSFP-DD; any when left out.
+    pub connector: Option<String>,
     /// Rate, Gbit/s; left out for a fibre.
     pub gbps: Option<f64>,
     /// Longest run it serves, metres; left out for an adapter.
@@ -235,14 +261,24 @@ pub struct CatalogServer {
     pub title: Option<String>,
     /// Height in rack units.
     pub rack_units: u16,
-    /// Endpoints in it: nodes of a chassis, or adapters where each is an endpoint of its own.
+    /// Adapters in it, one a rail: its endpoints where each of these has one rail.
     pub endpoints: u16,
+    /// Nodes of a chassis, each an endpoint whatever its number of rails; 1 when left out.
+    pub nodes: Option<u16>,
     /// Power of the whole server, watts.
     pub watts: Option<f64>,
     /// Where the figures come from.
     pub origin: FigureOrigin,
     /// Anything else.
     pub note: Option<String>,
+}
+
+impl CatalogServer {
+    /// Number of endpoints in it where an endpoint has this number of `rails`: its adapters are
+    /// shared out among them, and each of its nodes is one at least.
+    pub fn endpoints_of(&self, rails: u16) -> u16 {
+        (self.endpoints / rails.max(1)).max(self.nodes.unwrap_or(1))
+    }
 }
 
 /// The price of energy.
@@ -286,6 +322,23 @@ pub struct Catalog {
     pub nics: Vec<CatalogComponent>,
     /// Servers, which have no price here: how much room and power they take.
     pub servers: Vec<CatalogServer>,
+    /// What all of the above fits, where it was chosen by that.
+    #[serde(skip)]
+    pub(super) fits: Option<SwitchFit>,
+    /// The quotation that the prices are of, where they are.
+    #[serde(skip)]
+    pub(super) quoted: Option<Box<QuotedParts>>,
+}
+
+/// What a quotation says beside prices, and the catalogue that its parts are of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct QuotedParts {
+    /// How many pieces are quoted, by name in the bill; links, of what serves several.
+    pub(super) quantities: BTreeMap<String, u64>,
+    /// Lines that have no effect, and why, a sentence each.
+    pub(super) left_out: Vec<String>,
+    /// The catalogue with its own prices.
+    pub(super) base: Catalog,
 }
 
 /// An offer of a catalogue: the price and the power of one piece.
@@ -301,6 +354,8 @@ pub struct CatalogOffer {
     pub rack_units: Option<u16>,
     /// The least of its parts' grades.
     pub confidence: FigureConfidence,
+    /// What it is made of: names of the catalogue, and how many of each.
+    pub pieces: Vec<(String, u64)>,
 }
 
 impl Catalog {
@@ -328,6 +383,15 @@ impl Catalog {
     /// # Errors
     /// When there is none with a price.
     pub fn switch(&self, ports: u32, gbps: f64) -> Result<CatalogOffer, Refusal> {
+        self.switch_entry(ports, gbps).map(|(_, offer)| offer)
+    }
+
+    /// The same with its entry.
+    pub(super) fn switch_entry(
+        &self,
+        ports: u32,
+        gbps: f64,
+    ) -> Result<(&CatalogSwitch, CatalogOffer), Refusal> {
         let offers = self.switches.iter().filter_map(|s| {
             let (price, watts) = match (s.linear, s.ports) {
                 (Some(model), _) => {
@@ -343,9 +407,10 @@ impl Catalog {
                 s.id.clone()
             };
             let offer = self.offer(id, price, watts, s.origin.confidence);
-            Some(CatalogOffer { rack_units: s.rack_units, ..offer })
+            Some((s, CatalogOffer { rack_units: s.rack_units, ..offer }))
         });
-        cheapest(offers).ok_or_else(|| {
+        let best = offers.reduce(|a, b| if b.1.usd[0] < a.1.usd[0] { b } else { a });
+        best.ok_or_else(|| {
             let sold = self.switches.iter().filter(|s| s.price.is_some() || s.linear.is_some());
             let sold: Vec<String> = sold
                 .map(|s| match (s.ports, s.gbps) {
@@ -370,7 +435,8 @@ impl Catalog {
     ) -> Result<(CableKind, CatalogOffer), Refusal> {
         for kind in [CableKind::Electric, CableKind::Optical] {
             let made = self.ready_made(kind, for_use, length_m, gbps);
-            let built = (kind == CableKind::Optical).then(|| self.of_fibre(length_m, gbps));
+            let built =
+                (kind == CableKind::Optical).then(|| self.of_fibre(for_use, length_m, gbps));
             if let Some(offer) = cheapest(made.chain(built.flatten())) {
                 return Ok((kind, offer));
             }
@@ -451,8 +517,10 @@ impl Catalog {
         })
     }
 
-    fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
-        let reaches = |p: &&CatalogComponent| p.reach_m.is_some_and(|r| length_m <= r);
+    fn of_fibre(&self, for_use: CableUse, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
+        let reaches = |p: &&CatalogComponent| {
+            p.for_use.is_none_or(|u| u == for_use) && p.reach_m.is_some_and(|r| length_m <= r)
+        };
         let ends = self.transceivers.iter().filter(reaches).filter(|x| x.gbps == Some(gbps));
         let end = cheapest(ends.filter_map(|x| Some(self.piece(x, x.price?))))?;
         let fibres = self.fibres.iter().filter(reaches);
@@ -463,6 +531,7 @@ impl Catalog {
             watts: end.watts.map(|w| 2.0 * w),
             rack_units: None,
             confidence: end.confidence.max(fibre.confidence),
+            pieces: vec![(end.id, 2), (fibre.id, 1)],
         })
     }
 
@@ -479,11 +548,17 @@ impl Catalog {
     ) -> CatalogOffer {
         let all = [price.typical, price.low(), price.high()];
         let usd = all.map(|p| millionths(p * self.usd_per_unit));
-        CatalogOffer { id, usd, watts: watts.map(millionths), rack_units: None, confidence }
+        let pieces = vec![(id.clone(), 1)];
+        let watts = watts.map(millionths);
+        CatalogOffer { id, usd, watts, rack_units: None, confidence, pieces }
     }
 
     fn lacks(&self, what: String, sold: &[String]) -> Refusal {
         let help = if sold.is_empty() { "it prices none".to_owned() } else { sold.join(", ") };
+        let what = match &self.fits {
+            Some(fit) => format!("{what} for {fit}"),
+            None => what,
+        };
         Refusal::new(format!("catalog {}", self.name), what, format!("it has: {help}"))
     }
 }

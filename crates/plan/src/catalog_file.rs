@@ -149,6 +149,8 @@ impl RawPriceCatalog {
             fibres: pieces(self.fibre).collect(),
             nics: pieces(self.nic).collect(),
             servers: self.server.into_iter().map(Spanned::into_inner).collect(),
+            fits: None,
+            quoted: None,
         }
     }
 }
@@ -255,11 +257,19 @@ fn cable(c: &CatalogCable, start: usize) -> Result<(), FaultAt> {
 }
 
 fn server(s: &CatalogServer, start: usize) -> Result<(), FaultAt> {
-    for (field, value) in [("rack_units", s.rack_units), ("endpoints", s.endpoints)] {
+    let nodes = s.nodes.unwrap_or(1);
+    for (field, value) in
+        [("rack_units", s.rack_units), ("endpoints", s.endpoints), ("nodes", nodes)]
+    {
         if value == 0 {
             let field = format!("{}: {field}", s.id);
             return Err((start, Refusal::new(field, "0 is too small", "at least 1")));
         }
+    }
+    if nodes > s.endpoints {
+        let why = format!("{nodes} nodes, but {} endpoints", s.endpoints);
+        let help = "at most endpoints: each node has an adapter";
+        return Err((start, Refusal::new(format!("{}: nodes", s.id), why, help)));
     }
     amount(&format!("{}: watts", s.id), s.watts.unwrap_or(0.0), start)
 }
@@ -267,6 +277,13 @@ fn server(s: &CatalogServer, start: usize) -> Result<(), FaultAt> {
 fn piece(what: &str, p: &CatalogComponent, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
     let id = &p.id;
     price(id, p.price, start)?;
+    let plugged = what == "transceiver";
+    for (field, there) in [("use", p.for_use.is_some()), ("connector", p.connector.is_some())] {
+        if there && !plugged {
+            let (why, help) = ("it has none", format!("{field} is of transceivers and cables"));
+            return Err((start, Refusal::new(format!("{id}: {field}"), why, help)));
+        }
+    }
     amount(&format!("{id}: watts"), p.watts.unwrap_or(0.0), start)?;
     for ((field, value), needed) in
         [("gbps", p.gbps), ("reach_m", p.reach_m)].into_iter().zip(needs)

@@ -1,11 +1,14 @@
 //! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
 
 use super::basis::{BillItem, IncludedBillItems};
+use super::bill_line::BillLine;
 use super::cable::PlannedCable;
 use super::catalog::{
     BillSection, CableKind, CableUse, CatalogOffer, EnergyPrice, FigureConfidence, millionths,
 };
+use super::protocol::NetworkProtocol;
 use super::shop::PriceSource;
+use super::spares::SpareParts;
 use base::Refusal;
 use fabric::network::{RateSource, Topology};
 use schemars::JsonSchema;
@@ -14,32 +17,6 @@ use std::collections::BTreeMap;
 
 /// Hours of a year of 365 days.
 const HOURS: f64 = 8760.0;
-
-/// Things of one name in one part of the bill.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "Line")]
-pub struct BillLine {
-    /// The part of the bill.
-    pub part: BillSection,
-    /// Electric or optical; none of what is no cable.
-    pub kind: Option<CableKind>,
-    /// What is bought.
-    pub id: String,
-    /// How many.
-    pub count: u64,
-    /// Their typical price together, US dollars.
-    pub usd: f64,
-    /// Their lowest price together, US dollars.
-    pub usd_low: f64,
-    /// Their highest price together, US dollars.
-    pub usd_high: f64,
-    /// Their power together, watts; none where the catalogue does not say.
-    pub watts: Option<f64>,
-    /// How well the price is known.
-    pub confidence: FigureConfidence,
-    /// Whether the totals count it.
-    pub counted: bool,
-}
 
 /// What a network costs and draws.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -55,6 +32,8 @@ pub struct Bill {
     /// Where this rate comes from: the parameter `gbps` of the bill, the network, the cables of its
     /// file, or the catalogue (`default`).
     pub rate_source: Option<RateSource>,
+    /// What switches, cables and adapters speak; none where the catalogue does not say.
+    pub protocol: Option<NetworkProtocol>,
     /// Endpoints of the network.
     pub endpoints: u64,
     /// Switches of the network.
@@ -92,6 +71,10 @@ pub struct Bill {
     pub cost_usd_high: f64,
     /// `cost_usd` over the endpoints, US dollars; none without endpoints.
     pub cost_usd_per_endpoint: Option<f64>,
+    /// `cost_usd_low` over the endpoints, US dollars; none without endpoints.
+    pub cost_usd_per_endpoint_low: Option<f64>,
+    /// `cost_usd_high` over the endpoints, US dollars; none without endpoints.
+    pub cost_usd_per_endpoint_high: Option<f64>,
     /// Counted switches, US dollars.
     pub switches_usd: f64,
     /// Counted electric cables, US dollars.
@@ -111,6 +94,15 @@ pub struct Bill {
     pub energy_kwh_per_year: Option<f64>,
     /// Price of that energy, counted or not, US dollars; none where the catalogue has none.
     pub energy_usd_per_year: Option<f64>,
+    /// Years whose energy the bill has; none where the catalogue has no price of energy.
+    pub energy_years: Option<f64>,
+    /// Price of the energy of these years, counted or not, US dollars.
+    pub energy_usd: Option<f64>,
+    /// Spare parts, US dollars; 0 where none were asked for.
+    pub spares_usd: f64,
+    /// What a quotation has fewer of than are needed, and its lines without effect, a sentence
+    /// each.
+    pub notes: Vec<String>,
     /// The least grade of what is counted, A to D; none where nothing is.
     pub confidence: Option<FigureConfidence>,
 }
@@ -128,13 +120,12 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
     let mut lines = BillLines::default();
     let rates = rates(t, cables, shop);
     let link_gbps = rates.last().copied().unwrap_or(shop.catalog.link_gbps);
-    let mut by_ports: BTreeMap<u32, u64> = BTreeMap::new();
-    for s in t.switches() {
-        *by_ports.entry(u32::from(s.ports)).or_default() += 1;
-    }
+    let by_ports = switches_by_ports(t);
     let mut lacks = Vec::new();
+    let mut spares = SpareParts::new(shop);
     for (&ports, &count) in &by_ports {
         let offer = shop.catalog.switch(ports, link_gbps);
+        spares.switches(&offer, count);
         lines.bought(BillSection::Switches, offer, count, shop.include, &mut lacks)?;
     }
     // the sums do not depend on the order of the cables
@@ -144,25 +135,24 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
     }
     for (cable, count) in alike.into_values() {
         let offer = shop.buy(cable)?;
+        spares.cables(cable, &offer, count);
         lines.add(part_of(cable.id.for_use()), Some(cable.kind), &offer, count);
     }
-    // rates above 0 sort as their bits do
-    let mut by_rate: BTreeMap<u64, u64> = BTreeMap::new();
-    for terminal in t.terminals() {
-        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
-    }
-    for (rate, count) in by_rate {
+    for (rate, count) in adapters_by_rate(t, shop) {
         let offer = shop.catalog.nic(f64::from_bits(rate));
+        spares.adapters(&offer, count);
         lines.bought(BillSection::Nics, offer, count, shop.include, &mut lacks)?;
     }
-    let lines = lines.finish(shop.include);
+    let notes = lines.short(shop);
+    let mut lines = lines.finish(shop.include);
+    lines.extend(spares.lines());
     let number = |part: BillSection, kind: CableKind| {
         let of = lines.iter().filter(|line| line.part == part && line.kind == Some(kind));
         of.map(|line| line.count).sum()
     };
     let items = shop.include.items();
     let known = |item: BillItem| {
-        let of = lines.iter().filter(|line| BillItem::of(line.part) == item);
+        let of = lines.iter().filter(|line| BillItem::of(line.part) == Some(item));
         let sum = millionths(of.map(|line| line.usd).sum());
         (!lacks.contains(&item)).then_some(sum)
     };
@@ -172,6 +162,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         year: shop.catalog.year,
         link_gbps,
         rate_source: Some(shop.rate_source(t)),
+        protocol: shop.catalog.protocol(),
         endpoints: t.endpoints().len() as u64,
         switches: t.switches().len() as u64,
         radix: by_ports.keys().next_back().copied().unwrap_or(0),
@@ -181,7 +172,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         endpoint_cables_optical: number(BillSection::EndpointCables, CableKind::Optical),
         counts: BillSection::ALL
             .into_iter()
-            .filter(|&p| shop.include.has(BillItem::of(p)))
+            .filter(|&p| shop.include.counts(p) && (p != BillSection::Spares || shop.spare > 0.0))
             .collect(),
         basis: basis(shop, &rates, &items),
         network_usd: known(BillItem::Network),
@@ -189,10 +180,29 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         adapters_usd: known(BillItem::Adapters),
         include: items,
         lines,
+        notes,
         ..Bill::default()
     };
     bill.add_up(shop);
     Ok(bill)
+}
+
+/// The number of switches of each number of ports.
+pub(super) fn switches_by_ports(t: &Topology) -> BTreeMap<u32, u64> {
+    let mut by_ports = BTreeMap::new();
+    for s in t.switches() {
+        *by_ports.entry(u32::from(s.ports)).or_default() += 1;
+    }
+    by_ports
+}
+
+/// The number of adapters of each rate, whose bits are the key: rates above 0 sort as these do.
+fn adapters_by_rate(t: &Topology, shop: PriceSource<'_>) -> BTreeMap<u64, u64> {
+    let mut by_rate = BTreeMap::new();
+    for terminal in t.terminals() {
+        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
+    }
+    by_rate
 }
 
 /// The rates that `cables` are bought at, ascending; that of the shop where there is no cable.
@@ -209,8 +219,23 @@ fn rates(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Vec<f6
 /// The basis of a bill in words: catalogue, rates and items.
 fn basis(shop: PriceSource<'_>, rates: &[f64], items: &[BillItem]) -> String {
     let rates: Vec<String> = rates.iter().map(f64::to_string).collect();
-    let (rates, items) = (rates.join(" and "), super::basis::words(items));
-    format!("{} at {rates} Gbit/s: {items}", shop.catalog.name)
+    let (rates, mut words) = (rates.join(" and "), super::basis::words(items));
+    if let (true, Some(years), Some(energy)) =
+        (items.contains(&BillItem::Energy), shop.energy_years, &shop.catalog.energy)
+    {
+        let usd = millionths(energy.price_per_kwh * shop.catalog.usd_per_unit);
+        let price = format!("{usd} $/kWh and PUE {}", energy.pue);
+        words = format!("{words} of {} at {price}", years_in_words(years));
+    }
+    if shop.spare > 0.0 {
+        words = format!("{words}, {} % of spares", millionths(100.0 * shop.spare));
+    }
+    format!("{} at {rates} Gbit/s: {words}", shop.catalog.name)
+}
+
+/// A number of years in words; `a year` for one.
+fn years_in_words(years: f64) -> String {
+    if (years - 1.0).abs() < f64::EPSILON { "a year".into() } else { format!("{years} years") }
 }
 
 fn part_of(for_use: CableUse) -> BillSection {
@@ -222,7 +247,11 @@ fn part_of(for_use: CableUse) -> BillSection {
 
 /// The lines of a bill that is being made, by part, kind and name, which is the order of the bill.
 #[derive(Default)]
-struct BillLines(BTreeMap<(BillSection, Option<CableKind>, String), BillLine>);
+struct BillLines {
+    lines: BTreeMap<(BillSection, Option<CableKind>, String), BillLine>,
+    /// How many of each part of the catalogue the lines are made of, by part of the bill.
+    pieces: BTreeMap<(BillSection, String), u64>,
+}
 
 impl BillLines {
     fn add(
@@ -232,7 +261,10 @@ impl BillLines {
         offer: &CatalogOffer,
         count: u64,
     ) {
-        let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
+        for (id, many) in &offer.pieces {
+            *self.pieces.entry((part, id.clone())).or_default() += many * count;
+        }
+        let line = self.lines.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
             part,
             kind,
             id: offer.id.clone(),
@@ -267,16 +299,33 @@ impl BillLines {
     ) -> Result<(), Refusal> {
         match offer {
             Ok(offer) => self.add(part, None, &offer, count),
-            Err(refusal) if include.has(BillItem::of(part)) => return Err(refusal),
-            Err(_) => lacks.push(BillItem::of(part)),
+            Err(refusal) if include.counts(part) => return Err(refusal),
+            Err(_) => lacks.extend(BillItem::of(part)),
         }
         Ok(())
     }
 
+    /// What a quotation has fewer of than the counted lines need, and its lines without effect.
+    fn short(&self, shop: PriceSource<'_>) -> Vec<String> {
+        let Some(quoted) = &shop.catalog.quoted else { return Vec::new() };
+        let mut needed: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((part, id), count) in &self.pieces {
+            if shop.include.counts(*part) {
+                *needed.entry(id).or_default() += count;
+            }
+        }
+        let short = needed.into_iter().filter_map(|(id, count)| {
+            let has = *quoted.quantities.get(id).filter(|&&has| has < count)?;
+            Some(format!("{}: {count} of {id} are needed, {has} are quoted", shop.catalog.name))
+        });
+        let idle = quoted.left_out.iter().map(|line| format!("{}: {line}", shop.catalog.name));
+        short.chain(idle).collect()
+    }
+
     fn finish(self, include: IncludedBillItems) -> Vec<BillLine> {
-        let mut lines: Vec<BillLine> = self.0.into_values().collect();
+        let mut lines: Vec<BillLine> = self.lines.into_values().collect();
         for line in &mut lines {
-            line.counted = include.has(BillItem::of(line.part));
+            line.counted = include.counts(line.part);
             for usd in [&mut line.usd, &mut line.usd_low, &mut line.usd_high] {
                 *usd = millionths(*usd);
             }
@@ -296,6 +345,7 @@ impl Bill {
             match (line.part, line.kind) {
                 (BillSection::Switches, _) => self.switches_usd += line.usd,
                 (BillSection::Nics, _) => self.nics_usd += line.usd,
+                (BillSection::Spares, _) => self.spares_usd += line.usd,
                 (_, Some(CableKind::Optical)) => self.optical_usd += line.usd,
                 _ => self.electric_usd += line.usd,
             }
@@ -308,7 +358,7 @@ impl Bill {
         }
         self.power_w = millionths(self.power_w);
         if let Some(energy) = &shop.catalog.energy {
-            self.add_energy(energy, shop.catalog.usd_per_unit, shop.include.has(BillItem::Energy));
+            self.add_energy(energy, shop);
         }
         for sum in [
             &mut self.cost_usd,
@@ -318,26 +368,34 @@ impl Bill {
             &mut self.electric_usd,
             &mut self.optical_usd,
             &mut self.nics_usd,
+            &mut self.spares_usd,
         ] {
             *sum = millionths(*sum);
         }
         if self.endpoints > 0 {
             let endpoints = self.endpoints as f64;
             self.cost_usd_per_endpoint = Some(self.cost_usd / endpoints);
+            self.cost_usd_per_endpoint_low = Some(self.cost_usd_low / endpoints);
+            self.cost_usd_per_endpoint_high = Some(self.cost_usd_high / endpoints);
             self.power_w_per_endpoint = Some(self.power_w / endpoints);
         }
     }
 
-    /// The energy of a year of what is counted, as a line of its own.
-    fn add_energy(&mut self, energy: &EnergyPrice, usd_per_unit: f64, counted: bool) {
+    /// The energy of the years asked for, of what is counted, as a line of its own.
+    fn add_energy(&mut self, energy: &EnergyPrice, shop: PriceSource<'_>) {
+        let counted = shop.include.has(BillItem::Energy);
         let kwh = self.power_w / 1000.0 * HOURS * energy.pue;
-        let usd = millionths(kwh * energy.price_per_kwh * usd_per_unit);
+        let a_year = kwh * energy.price_per_kwh * shop.catalog.usd_per_unit;
+        let years = shop.energy_years.unwrap_or(1.0);
+        let usd = millionths(a_year * years);
         self.energy_kwh_per_year = Some(kwh);
-        self.energy_usd_per_year = Some(usd);
+        self.energy_usd_per_year = Some(millionths(a_year));
+        self.energy_years = Some(years);
+        self.energy_usd = Some(usd);
         self.lines.push(BillLine {
             part: BillSection::Energy,
             kind: None,
-            id: "a year".into(),
+            id: years_in_words(years),
             count: 1,
             usd,
             usd_low: usd,

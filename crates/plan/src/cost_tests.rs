@@ -25,7 +25,7 @@ fn built(net: &str) -> Topology {
 fn billed(net: &str, catalog: &Catalog, include: &[BillItem]) -> Bill {
     let (t, rules) = (built(net), studied());
     let include = IncludedBillItems::of(include).expect("items");
-    let shop = PriceSource { catalog, gbps: None, include };
+    let shop = PriceSource { include, ..PriceSource::of(catalog) };
     let floor = floor(&t, &rules, &QuietWatch).expect("valid rules");
     let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
     bill(&t, &list, shop).expect("all is on sale")
@@ -82,16 +82,20 @@ fn flat_prices_are_the_sum_over_parts() {
 
 #[test]
 fn products_are_the_cheapest_that_fit() {
-    let shop = named("products-2026");
+    let all = named("products-2026");
     // 800 Gbit/s: the cheaper of the two of 64 ports; those of more ports have no price
-    assert_eq!(shop.switch(33, 800.0).expect("one fits").id, "sn5600");
-    let short = shop.cable(CableUse::Switch, 3.0, 400.0).expect("a cable");
-    assert_eq!((short.0, short.1.usd[0]), (CableKind::Electric, 97.0));
-    // beyond 3 m: two of the cheapest transceivers, and a fibre
-    let (kind, long) = shop.cable(CableUse::Switch, 3.1, 400.0).expect("a cable");
-    assert_eq!((kind, long.usd), (CableKind::Optical, [2.0 * 649.0 + 100.0, 1148.0, 1648.0]));
-    assert_eq!(long.watts, Some(22.0));
+    assert_eq!(all.switch(33, 800.0).expect("one fits").id, "sn5600");
+    let shop = all.fitting(&built("slim_fly:q=5,p=4"), None);
+    let short = shop.cable(CableUse::Switch, 2.0, 400.0).expect("a cable");
+    assert_eq!((short.0, short.1.usd[0]), (CableKind::Electric, 225.0 / 2.0));
+    // beyond 2 m: two halves of the cheapest twin-port transceiver, 1064 (879 to 1249), and a fibre
+    let (kind, long) = shop.cable(CableUse::Switch, 2.1, 400.0).expect("a cable");
+    assert_eq!((kind, long.usd), (CableKind::Optical, [1064.0 + 100.0, 929.0, 1399.0]));
+    assert_eq!(long.watts, Some(16.0));
     assert_eq!(long.confidence, FigureConfidence::C, "that of the fibre");
+    // at an adapter the transceiver has one port: 769
+    let (_, long) = shop.cable(CableUse::Endpoint, 2.1, 400.0).expect("a cable");
+    assert_eq!(long.usd, [769.0 + 532.0 + 100.0, 769.0 + 489.5, 769.0 + 774.5]);
     for refused in [
         shop.switch(65, 800.0).expect_err("none is priced"),
         shop.cable(CableUse::Switch, 501.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
@@ -172,7 +176,7 @@ fn faults_of_a_catalogue_name_file_line_and_field() {
 #[test]
 fn items_are_chosen_and_the_same_for_every_catalogue() {
     let of = |item: BillItem, bill: &Bill| -> f64 {
-        bill.lines.iter().filter(|l| BillItem::of(l.part) == item).map(|l| l.usd).sum()
+        bill.lines.iter().filter(|l| BillItem::of(l.part) == Some(item)).map(|l| l.usd).sum()
     };
     for name in Catalog::built_in() {
         let catalog = named(name);

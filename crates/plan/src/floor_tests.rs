@@ -29,7 +29,8 @@ fn refused(t: &Topology, rules: &FloorRules) -> Refusal {
 
 /// The studies' floor: only switches take room.
 pub(super) fn studied() -> FloorRules {
-    FloorRules { endpoints: ServerPlacement::Beside, ..FloorRules::default() }
+    let row_pitch_m = Some(1.0);
+    FloorRules { endpoints: ServerPlacement::Beside, row_pitch_m, ..FloorRules::default() }
 }
 
 /// The floor of the cluster that was built: two servers in a unit.
@@ -154,7 +155,7 @@ fn racks_of_a_slim_fly_are_wired_alike() {
 
 #[test]
 fn slim_fly_racks_and_lengths_are_their_formulae() {
-    let rules = FloorRules { rack_units: 64, ..FloorRules::default() };
+    let rules = FloorRules { rack_units: 64, row_pitch_m: Some(1.0), ..FloorRules::default() };
     for (q, d) in [(4, 0), (7, -1), (9, 1), (16, 0), (25, 1)] {
         let t = built(&format!("slim_fly:q={q},p=0"));
         let floor = floored(&t, &rules);
@@ -639,4 +640,23 @@ fn an_interruption_stops_the_search() {
     let t = built("jellyfish:n=200,k=5,p=1");
     let stopped = floor(&t, &FloorRules::default(), &ImmediatelyStoppingWatch);
     assert!(matches!(stopped, Err(ComputationError::Interrupted(_))));
+}
+
+/// Rows stand a rack of 1.2 m and an aisle of 1.2 m apart where nothing else is said; the three
+/// racks of the first row and the two of the second are 1 m apart.
+#[test]
+fn rows_leave_room_for_a_rack_and_an_aisle() {
+    let t = built("slim_fly:q=5,p=4");
+    let floor = floored(&t, &deployed());
+    let places: Vec<(f64, f64)> = floor.racks.iter().map(|r| (r.x_m, r.y_m)).collect();
+    assert_eq!(places, [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (0.0, 2.4), (1.0, 2.4)]);
+    // ten cables a pair of racks: three pairs beside each other and one with a rack between; across
+    // the aisle two pairs face each other, three are a rack aside, one two
+    let along = [1.0, 1.0, 1.0, 2.0];
+    let across = [0.0, 0.0, 1.0, 1.0, 1.0, 2.0].map(|x: f64| x + 2.4);
+    let runs: f64 = along.iter().chain(&across).map(|d| 10.0 * (d + 2.0)).sum();
+    assert!((metres(&t, &floor, &deployed()) - (75.0 + runs)).abs() < 1e-9);
+    // a plan of an earlier version, whose rows had no distance of their own
+    let earlier = FloorRules::from_value(&serde_json::json!({"row_pitch_m": null}));
+    assert!((earlier.expect("valid").row_pitch() - 1.0).abs() < f64::EPSILON);
 }

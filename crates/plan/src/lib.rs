@@ -5,6 +5,7 @@
 //! compares a fabric that was found with its plan.
 
 pub mod basis;
+pub mod bill_line;
 pub mod cable;
 pub mod catalog;
 pub mod catalog_file;
@@ -15,7 +16,10 @@ pub mod cost;
 mod devices;
 mod due;
 mod findings;
+mod fitting;
 pub mod floor;
+mod gaps;
+mod hints;
 mod identify;
 mod labels;
 mod lines;
@@ -27,12 +31,16 @@ mod placing;
 mod ports;
 pub mod priced;
 pub mod progress;
+mod protocol;
+pub mod quotation;
 mod repairs;
 pub mod rules;
 pub mod sc14;
 mod seating;
 mod shape;
 mod shop;
+mod spares;
+pub mod terms;
 mod warnings;
 
 pub use basis::{BillItem, IncludedBillItems};
@@ -46,14 +54,18 @@ pub use codes::qr_code;
 pub use cost::{Bill, bill};
 pub use devices::{DeviceIdentificationProperty, DevicePort, MatchedDevice};
 pub use floor::{DeviceRackPosition, FloorRack, RackFloor, floor};
+pub use gaps::check_quotation;
+pub use hints::hints;
 pub use outcome::{
     CableCheckOptions, CableCheckResult, CablingFaultKind, CablingFinding,
     DeviceIdentificationCounts, PlannedCableState, PlannedSwitchState,
 };
 pub use progress::{CableLayingProgress, progress};
+pub use protocol::NetworkProtocol;
 pub use repairs::{CableRepairInstruction, CableRepairStep, NamedPort};
 pub use rules::{FloorRules, ServerPlacement};
 pub use shop::{PriceSource, RoughPrices};
+pub use terms::PurchaseTerms;
 pub use warnings::warnings;
 
 use base::{EndpointId, SwitchId};
@@ -72,6 +84,8 @@ mod check_tests;
 #[cfg(test)]
 mod cost_tests;
 #[cfg(test)]
+mod fitting_tests;
+#[cfg(test)]
 mod floor_tests;
 #[cfg(test)]
 mod laid_tests;
@@ -79,5 +93,7 @@ mod laid_tests;
 mod moved_tests;
 #[cfg(test)]
 mod seating_tests;
+#[cfg(test)]
+mod server_tests;
 #[cfg(test)]
 mod tests;

@@ -167,9 +167,10 @@ impl ExperimentStage for CostParams {
             Some(name) => Catalog::named(name)?,
             None => Catalog::usual(on, self.gbps)?,
         };
+        let catalog = catalog.fitting(on, self.gbps);
         let include = IncludedBillItems::of(&self.include)?;
         include.check(&catalog)?;
-        let shop = PriceSource { catalog: &catalog, gbps: self.gbps, include };
+        let shop = PriceSource { gbps: self.gbps, include, ..PriceSource::of(&catalog) };
         let rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
         let rules = rules.resolved(on, shop)?;
         let floor = floor(on, &rules, watch)?;

@@ -36,8 +36,8 @@ pub struct FloorRules {
     pub server: Option<String>,
     /// Height of a server in units; 1 where left out.
     pub server_units: Option<u16>,
-    /// Endpoints in a server: its nodes, or its adapters where each is an endpoint of its own; 1
-    /// where left out. An endpoint of several rails is one.
+    /// Endpoints in a server: its nodes, or its adapters where each is an endpoint of its own; that
+    /// of `server` where left out, else 1. An endpoint of several rails is one.
     pub endpoints_per_server: Option<u16>,
     /// The same for servers of one unit, in one word: endpoints in a unit.
     pub endpoints_per_unit: Option<u16>,
@@ -53,7 +53,8 @@ pub struct FloorRules {
     /// Distance between the centres of racks next to each other in a row, metres (SC14: racks of
     /// 1 m x 1 m).
     pub pitch_m: f64,
-    /// Distance between the centres of rows, metres; `pitch_m` where left out.
+    /// Distance between the centres of rows, metres: by default a rack of 1.2 m depth and an aisle
+    /// of 1.2 m. `pitch_m` where it is null, as in plans of earlier versions.
     pub row_pitch_m: Option<f64>,
     /// Most racks in a row; where left out, the floor is near-square, or the family's own grid.
     pub racks_per_row: Option<u32>,
@@ -85,7 +86,7 @@ impl Default for FloorRules {
             switch_w: None,
             endpoint_w: 0.0,
             pitch_m: 1.0,
-            row_pitch_m: None,
+            row_pitch_m: Some(2.4),
             racks_per_row: None,
             overhead_m: 2.0,
             slack_m: 0.0,
@@ -95,6 +96,16 @@ impl Default for FloorRules {
             stock_m: vec![1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0],
         }
     }
+}
+
+/// The most rails that an endpoint of `t` has; 1 without endpoints.
+fn rails(t: &Topology) -> u16 {
+    let mut of = vec![0_u16; t.endpoints().len()];
+    for rail in t.terminals() {
+        let count = &mut of[rail.endpoint.ix()];
+        *count = count.saturating_add(1);
+    }
+    of.into_iter().max().unwrap_or(1).max(1)
 }
 
 /// The longest distance and slack, metres; the largest slack as a fraction.
@@ -137,12 +148,15 @@ impl FloorRules {
         let server = self.server.as_ref().map(|id| shop.catalog.server(id)).transpose();
         // rules that were resolved before already have the heights of their own catalogue
         if let Some(server) = if full { server.unwrap_or(None) } else { server? } {
-            rules.agree("server_units", self.server_units, server.rack_units)?;
-            rules.agree("endpoints_per_server", self.endpoints_per_server, server.endpoints)?;
+            rules.agree("server_units", self.server_units, server.rack_units, "")?;
+            let rails = rails(t);
+            let each = server.endpoints_of(rails);
+            let of = if rails > 1 { format!(" endpoints of {rails} rails") } else { String::new() };
+            rules.agree("endpoints_per_server", self.endpoints_per_server, each, &of)?;
             rules.server_units = Some(server.rack_units);
-            rules.endpoints_per_server = Some(server.endpoints);
+            rules.endpoints_per_server = Some(each);
             if let (Some(watts), true) = (server.watts, rules.endpoint_w <= 0.0) {
-                rules.endpoint_w = watts / f64::from(server.endpoints);
+                rules.endpoint_w = watts / f64::from(each);
             }
         }
         rules.check()?;
@@ -154,12 +168,26 @@ impl FloorRules {
         Ok(rules)
     }
 
-    /// Refuses a rule that contradicts the server `name`.
-    fn agree(&self, name: &str, given: Option<u16>, has: u16) -> Result<(), Refusal> {
+    /// The same rules with the server `id` of the catalogue, where one is given.
+    ///
+    /// # Errors
+    /// When the rules name another one.
+    pub fn with_server(mut self, id: Option<&str>) -> Result<Self, Refusal> {
+        let Some(id) = id else { return Ok(self) };
+        if let Some(other) = self.server.as_ref().filter(|other| *other != id) {
+            let why = format!("'{id}', but the rules of the floor say '{other}'");
+            return Err(Refusal::new("server", why, "one of them"));
+        }
+        self.server = Some(id.to_owned());
+        Ok(self)
+    }
+
+    /// Refuses a rule `name` that contradicts the server, which has `has` of what `of` says.
+    fn agree(&self, name: &str, given: Option<u16>, has: u16, of: &str) -> Result<(), Refusal> {
         let (Some(value), Some(id)) = (given.filter(|&v| v != has), &self.server) else {
             return Ok(());
         };
-        let why = format!("{value}, but the server {id} has {has}");
+        let why = format!("{value}, but the server {id} has {has}{of}");
         Err(Refusal::new(name, why, "leave it out, or leave server out"))
     }
 

@@ -132,7 +132,8 @@ fn racks_of_one_group_adjoin() {
         [("dragonfly:p=2,a=8,h=2", 3), ("megafly:leaves=4,h=2,p=2", 3), ("slim_fly:q=9,p=0", 7)]
     {
         let t = built(net);
-        let rules = FloorRules { rack_units: units, ..FloorRules::default() };
+        let row_pitch_m = Some(1.0);
+        let rules = FloorRules { rack_units: units, row_pitch_m, ..FloorRules::default() };
         let floor = floored(&t, &rules);
         let mut of: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for (s, seat) in t.switches().iter().zip(&floor.switches) {
@@ -282,7 +283,8 @@ fn no_exchange_with_the_rack_of_a_neighbour_is_an_improvement() {
     }
 }
 
-/// Lengths that the search found before switches moved, with more halvings and longer annealing.
+/// Lengths that the search found before switches moved, with more halvings and longer annealing, on
+/// a floor of rows 1 m apart.
 #[test]
 fn cables_are_no_longer_than_racks_of_few_cables_had_them() {
     for (net, before) in [
@@ -296,7 +298,8 @@ fn cables_are_no_longer_than_racks_of_few_cables_had_them() {
         let t = built(net);
         let catalog = Catalog::named("products-2026").expect("it comes along");
         let shop = PriceSource::of(&catalog);
-        let rules = FloorRules::default().resolved(&t, shop).expect("valid rules");
+        let rules = FloorRules { row_pitch_m: Some(1.0), ..FloorRules::default() };
+        let rules = rules.resolved(&t, shop).expect("valid rules");
         let floor = floored(&t, &rules);
         let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
         let found = sum_m(list.iter().map(|c| c.length_m));

@@ -15,12 +15,17 @@ pub struct PriceSource<'a> {
     pub gbps: Option<f64>,
     /// What totals add up.
     pub include: IncludedBillItems,
+    /// Years whose energy the item of energy is; `None` for one year, at the catalogue's price.
+    pub energy_years: Option<f64>,
+    /// Parts to buy beyond those needed, as a fraction of these.
+    pub spare: f64,
 }
 
 impl<'a> PriceSource<'a> {
     /// This catalogue at its own rate, with totals of [`BillItem::USUAL`](super::BillItem::USUAL).
     pub fn of(catalog: &'a Catalog) -> Self {
-        Self { catalog, gbps: None, include: IncludedBillItems::default() }
+        let include = IncludedBillItems::default();
+        Self { catalog, gbps: None, include, energy_years: None, spare: 0.0 }
     }
 }
 
@@ -43,8 +48,9 @@ impl PriceSource<'_> {
     /// The prices of switches of at most `radix` ports and of cables, at the rate of this shop.
     pub fn rough_prices(&self, radix: u32) -> RoughPrices {
         let gbps = self.gbps.unwrap_or(self.catalog.link_gbps);
+        let fitting = self.catalog.clone().fitting_switch(radix, gbps);
         let switch = |ports| self.catalog.switch(ports, gbps).ok().map(|offer| offer.usd[0]);
-        let cable = |of, metres| self.catalog.cable(of, metres, gbps).ok().map(|c| c.1.usd[0]);
+        let cable = |of, metres| fitting.cable(of, metres, gbps).ok().map(|c| c.1.usd[0]);
         let near = cable(CableUse::Switch, NEAR_M).unwrap_or(0.0);
         let far = cable(CableUse::Switch, FAR_M).unwrap_or(near);
         RoughPrices {
@@ -87,10 +93,16 @@ impl PriceSource<'_> {
     /// What the switch of `t` with most ports is bought as; `None` where the catalogue has nothing
     /// for it.
     pub fn switch(&self, t: &Topology) -> Option<CatalogOffer> {
+        let (ports, gbps) = self.largest_switch(t);
+        self.catalog.switch(ports, gbps).ok()
+    }
+
+    /// The ports of the switch of `t` with most ports, and the highest rate of its cables.
+    pub(super) fn largest_switch(&self, t: &Topology) -> (u32, f64) {
         let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
         let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
         let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
         let gbps = rates.chain(terminals).fold(0.0, f64::max);
-        self.catalog.switch(ports, gbps).ok()
+        (ports, gbps)
     }
 }

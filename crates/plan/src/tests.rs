@@ -44,7 +44,8 @@ fn classes_add_up_and_prices_are_the_linear_model() {
     let three = classes.iter().find(|c| c.stock_m == 3.0).expect("cables of 3 m");
     assert_eq!(three.kind, CableKind::Optical);
     assert!((three.cost_usd - 50.0 * 200.0 * (0.0919 * 3.0 + 7.2745)).abs() < 1e-6);
-    let far = FloorRules { pitch_m: 100.0, ..rules };
+    // rows without a distance of their own are as far apart as racks
+    let far = FloorRules { pitch_m: 100.0, row_pitch_m: None, ..rules };
     let (_, far_cables) = planned(&t, &far);
     let longest = by_length(&far_cables).iter().map(|c| c.stock_m).fold(0.0, f64::max);
     assert_eq!(longest, 350.0, "302 m is bought as a multiple of the longest stock length");

@@ -33,7 +33,8 @@ pub fn warnings(t: &Topology, floor: &RackFloor, rules: &FloorRules) -> Vec<Stri
     }
     let hot = floor.racks.iter().filter(|r| r.watts > AIR_KW * 1000.0).count();
     let hottest = floor.racks.iter().rev().max_by(|a, b| a.watts.total_cmp(&b.watts));
-    if let Some(rack) = hottest.filter(|_| hot > 0) {
+    // whoever gives rack_kw says what the room can cool
+    if let Some(rack) = hottest.filter(|_| hot > 0 && rules.rack_kw.is_none()) {
         let kw = rack.watts / 1000.0;
         found.push(format!(
             "{hot} of {} racks draw more than {AIR_KW} kW, the most {kw:.1} kW in {}: air alone \

@@ -4,7 +4,7 @@ use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
 use fabric::network::Topology as Network;
 use plan::sc14::CostStudyColumn;
-use plan::{BillItem, Catalog, FloorRules, IncludedBillItems, PlannedCable};
+use plan::{BillItem, Catalog, FloorRules, IncludedBillItems, PlannedCable, PurchaseTerms};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,6 +17,7 @@ pub struct Shop {
     gbps: Option<f64>,
     include: IncludedBillItems,
     electric_limit_m: Option<f64>,
+    terms: PurchaseTerms,
     /// Whether no catalogue was named.
     usual: bool,
 }
@@ -27,23 +28,21 @@ impl Shop {
     /// comes with flyloom and has the name `file` where there is no text; with the newest that
     /// sells at the rate, or at those of a network, where neither is there. `gbps` is the rate of
     /// every link, `electric_limit_m` the longest electric cable, `include` names what totals add
-    /// up.
+    /// up, `terms` are `plan::PurchaseTerms`.
     #[new]
-    #[pyo3(signature = (file=None, catalog=None, gbps=None, electric_limit_m=None, include=None))]
+    #[pyo3(signature = (
+        file=None, catalog=None, gbps=None, electric_limit_m=None, include=None, terms=None
+    ))]
     fn new(
         file: Option<&str>,
         catalog: Option<&str>,
         gbps: Option<f64>,
         electric_limit_m: Option<f64>,
         include: Option<Vec<String>>,
+        terms: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let usual = file.is_none();
-        for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
-            if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
-                let why = format!("{bad:e} is out of range");
-                return Err(refuse(Refusal::new(name, why, "0.001 to 1000000")));
-            }
-        }
+        check_ranges(gbps, electric_limit_m).map_err(refuse)?;
         let read = match (file, catalog) {
             (None, _) => Catalog::usual_at(gbps),
             (Some(file), Some(text)) => plan::catalog_file::read(text, file),
@@ -51,8 +50,32 @@ impl Shop {
         };
         let catalog = read.map_err(refuse)?;
         let include = included(include).map_err(refuse)?;
-        include.check(&catalog).map_err(refuse)?;
-        Ok(Self { catalog, gbps, include, electric_limit_m, usual }.limited())
+        let terms = match terms {
+            Some(given) => PurchaseTerms::from_value(&from_python(given)?).map_err(refuse)?,
+            None => PurchaseTerms::default(),
+        };
+        let catalog = terms.applied(catalog).map_err(refuse)?;
+        terms.included(include).check(&catalog).map_err(refuse)?;
+        Ok(Self { catalog, gbps, include, electric_limit_m, terms, usual }.limited())
+    }
+
+    /// The same shop with these in place of its own, where they are given.
+    #[pyo3(signature = (gbps=None, electric_limit_m=None, include=None))]
+    fn also(
+        &self,
+        gbps: Option<f64>,
+        electric_limit_m: Option<f64>,
+        include: Option<Vec<String>>,
+    ) -> PyResult<Self> {
+        check_ranges(gbps, electric_limit_m).map_err(refuse)?;
+        let mut shop = self.clone();
+        shop.gbps = gbps.or(shop.gbps);
+        shop.electric_limit_m = electric_limit_m.or(shop.electric_limit_m);
+        if include.is_some() {
+            shop.include = included(include).map_err(refuse)?;
+            shop.include.check(&shop.catalog).map_err(refuse)?;
+        }
+        Ok(shop.limited())
     }
 
     /// The catalogue: a dict, see `plan::Catalog`; `items` are those that it has prices of.
@@ -92,21 +115,25 @@ impl Shop {
 }
 
 impl Shop {
-    /// What `t` is bought from: the shop as given; where it names no catalogue, the one that is
-    /// usual for `t`.
+    /// What `t` is bought from: of the shop as given what fits the switches of `t`; where it names
+    /// no catalogue, the one that is usual for `t`.
     pub(crate) fn open(given: Option<&Self>, t: &Network) -> Result<Self, Refusal> {
-        match given {
-            Some(shop) if !shop.usual => Ok(shop.clone()),
+        let mut shop = match given {
+            Some(shop) if !shop.usual => shop.clone(),
             Some(shop) => {
-                let catalog = Catalog::usual(t, shop.gbps)?;
-                shop.include.check(&catalog)?;
-                Ok(Self { catalog, ..shop.clone() }.limited())
+                let catalog = shop.terms.applied(Catalog::usual(t, shop.gbps)?)?;
+                shop.terms.included(shop.include).check(&catalog)?;
+                Self { catalog, ..shop.clone() }.limited()
             }
             None => {
                 let (catalog, include) = (Catalog::usual(t, None)?, IncludedBillItems::default());
-                Ok(Self { catalog, gbps: None, include, electric_limit_m: None, usual: true })
+                let (gbps, electric_limit_m) = (None, None);
+                let terms = PurchaseTerms::default();
+                Self { catalog, gbps, include, electric_limit_m, terms, usual: true }
             }
-        }
+        };
+        shop.catalog = shop.catalog.fitting(t, shop.gbps);
+        Ok(shop)
     }
 
     fn limited(mut self) -> Self {
@@ -117,8 +144,19 @@ impl Shop {
     }
 
     pub(crate) fn shop(&self) -> plan::PriceSource<'_> {
-        plan::PriceSource { catalog: &self.catalog, gbps: self.gbps, include: self.include }
+        self.terms.shop(&self.catalog, self.gbps, self.include)
     }
+}
+
+/// Refuses a rate or a length that is out of range.
+fn check_ranges(gbps: Option<f64>, electric_limit_m: Option<f64>) -> Result<(), Refusal> {
+    for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
+        if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
+            let why = format!("{bad:e} is out of range");
+            return Err(Refusal::new(name, why, "0.001 to 1000000"));
+        }
+    }
+    Ok(())
 }
 
 /// The items of these names; those of [`BillItem::USUAL`] where no names are given.
@@ -162,10 +200,12 @@ pub(crate) fn laid<'py>(
     in_order: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop, t).map_err(refuse)?;
-    let rules = rules_of(rules)?.resolved(t, shop.shop()).map_err(refuse)?;
+    let rules = rules_of(rules)?.with_server(shop.terms.server.as_deref()).map_err(refuse)?;
+    let rules = rules.resolved(t, shop.shop()).map_err(refuse)?;
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;
         watch.tick("cables", 0, 1)?;
+        plan::check_quotation(t, &floor, &rules, shop.shop())?;
         let list = if in_order { plan::cables } else { plan::cables_unsorted };
         let cables = list(t, &floor, &rules, shop.shop())?;
         watch.tick("cables", 1, 1)?;
@@ -179,6 +219,7 @@ pub(crate) fn bill(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let mut all = serde_json::to_value(&bill).unwrap_or_default();
     all["racks"] = laid.floor.racks.len().into();
     all["warnings"] = json!(plan::warnings(laid.t, &laid.floor, &laid.rules));
+    all["hints"] = json!(plan::hints(laid.t, &laid.floor, &laid.rules));
     Ok(all)
 }
 
@@ -226,6 +267,6 @@ pub(crate) fn document(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
         "cost_usd": plan::millionths(classes.iter().map(|c| c.cost_usd).sum()),
         "length_m": plan::sum_m(classes.iter().map(|c| c.total_m)),
         "rules": rules, "catalog": shop.catalog.name,
-        "warnings": plan::warnings(t, floor, rules),
+        "warnings": plan::warnings(t, floor, rules), "hints": plan::hints(t, floor, rules),
     }))
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from flyloom.cabling.letters import width_of, wrapped
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 LINE, GAP, MOST_COLUMNS = 9.5, 16.0, 5
 """Height of a line, room between columns, and the most columns of a page."""
+RUN = 10
+"""More equal racks in a row than this are one line."""
 Entry = tuple[str, str]
 """What is there, and its page; a heading has none."""
 
@@ -52,6 +55,8 @@ def _entries(
         for words in sheet.entries:
             part = {"Rack ": "Racks", "Racks": "Pairs of racks"}.get(words[:5], "Room and lists")
             parts.setdefault(part, []).append((words, f"{before + i + 1:,}"))
+    if "Racks" in parts:
+        parts["Racks"] = _racks_alike(parts["Racks"], cabling)
     for part in ("Room and lists", "Racks", "Pairs of racks"):
         if part in parts:
             yield part, ""
@@ -65,6 +70,25 @@ def _entries(
                 pages = first // labels[0] + 1, (first + ends - 1) // labels[0] + 1
                 yield f"Step {step}: {words}", " - ".join(f"{p:,}" for p in sorted(set(pages)))
                 first += ends
+
+
+def _racks_alike(entries: list[Entry], cabling: CablingPlan) -> list[Entry]:
+    """The entries of racks; those of more than :data:`RUN` equal racks in a row are one."""
+    def filled(entry: Entry) -> tuple[int, ...]:
+        rack = cabling.racks.get(entry[0].removeprefix("Rack "))
+        if rack is None:
+            return ()
+        return len(rack.switches), len(rack.endpoints), len(rack.cables), len(rack.leaving)
+
+    found = []
+    for _, group in groupby(entries, filled):
+        run = list(group)
+        if len(run) <= RUN:
+            found += run
+        else:
+            first, last = run[0][0].removeprefix("Rack "), run[-1][0].removeprefix("Rack ")
+            found.append((f"Racks {first} to {last}, equal", f"{run[0][1]} - {run[-1][1]}"))
+    return found
 
 
 def _laid_out(

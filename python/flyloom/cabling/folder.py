@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,16 @@ Files
   network.json, plan.json   the network and its floor, for verify-cables
 """
 
+def runs_alike(racks: Sequence[tuple[str, tuple[int, ...]]]) -> list[tuple[str, tuple[int, ...]]]:
+    """Names of racks with their numbers, one after the other; racks of the same numbers in one."""
+    found = []
+    for numbers, run in groupby(racks, lambda rack: rack[1]):
+        names = [name for name, _ in run]
+        words = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}, each"
+        found.append((words, numbers))
+    return found
+
+
 HOW = (
     "from endpoints to switches. The ports of racks/ name the endpoints.",
     "inside the groups of a rack: the lines to the left of a front in racks/.",
@@ -173,12 +184,13 @@ def readme(cabling: CablingPlan, drawn: bool) -> str:
         rack for pair, plugs in cabling.pairs.items() for p in plugs if p.cable.step
         for rack in pair
     )
-    wide = max([4, *map(len, inside)])
+    alike = runs_alike([
+        (name, (of_endpoints[name], by[1], by[2], between[name])) for name, by in inside.items()
+    ])
+    wide = max([4, *(len(name) for name, _ in alike)])
     counts = [f"  {'rack':<{wide}}" + "".join(f"{word:>15}" for word in STEPS)]
     counts += [
-        f"  {name:<{wide}}"
-        + "".join(f"{n:>15,}" for n in (of_endpoints[name], by[1], by[2], between[name]))
-        for name, by in inside.items()
+        f"  {name:<{wide}}" + "".join(f"{n:>15,}" for n in numbers) for name, numbers in alike
     ]
     pairs = "a drawing of each pair of racks with cables between them"
     if not drawn:

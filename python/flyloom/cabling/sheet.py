@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from flyloom.cabling.letters import wrapped
+from flyloom.cabling.letters import width_of, wrapped
 from flyloom.draw.svg import INK, PAPER, SvgDrawing, printable
 
 SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}
@@ -14,6 +14,8 @@ SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}
 MARGIN = 36.0
 SMALL, BODY, HEAD = 6.0, 7.0, 13.0
 """Sizes of letters in points; nothing is smaller than the first."""
+LONG = 180.0
+"""Words longer than this keep their width in points in an SVG file, whatever its font is."""
 FONT = "Helvetica, Arial, 'Nimbus Sans', 'Liberation Sans', sans-serif"
 
 
@@ -73,7 +75,10 @@ class DrawingSheet:
                 drawing.add("path", d=_modules(x, y, size / len(rows), rows), fill=INK)
             else:
                 x, y, words, size, anchor, bold, fill = mark
-                drawing.text(x, y, words, size, fill=fill,
+                wide = width_of(words, size, bold)
+                # a wider font in place of Helvetica must not run out of the sheet
+                fixed = {"textLength": wide, "lengthAdjust": "spacingAndGlyphs"}
+                drawing.text(x, y, words, size, fill=fill, **(fixed if wide > LONG else {}),
                              text_anchor=None if anchor == "start" else anchor,
                              font_weight="bold" if bold else None)
         return drawing.render()

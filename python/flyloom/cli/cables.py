@@ -10,21 +10,19 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
-    Catalog,
-    Gbps,
     Json,
     Net,
     P,
-    Rules,
     app,
     emit,
     epilog,
     load_network,
-    one_catalog,
 )
+from flyloom.cli.groups import FloorOptions, grouped
 
 
 @app.command(epilog=epilog("flyloom cables slim_fly:q=5,p=4 -o wiring/ --paper a3"))
+@grouped
 def cables(
     net: Net,
     output: Annotated[Path, typer.Option("-o", "--out", help="folder to write")],
@@ -34,9 +32,8 @@ def cables(
         typer.Option(help="a4, or a3 for larger drawings",
                      autocompletion=completion.choice("a4", "a3")),
     ] = "a4",
-    rules: Rules = None,
-    catalog: Catalog = None,
-    gbps: Gbps = None,
+    *,
+    floor: FloorOptions,
     labels: Annotated[
         str, typer.Option(help="labels on a sheet of A4, columns x rows")
     ] = "3x8",
@@ -55,8 +52,7 @@ def cables(
     topology = load_network(net, p)
     with bars() as bar:
         found = layout.cables(
-            topology, output, rules=rules, catalog=one_catalog(catalog), gbps=gbps, paper=paper,
-            labels=grid, spare=spare, progress=bar,
+            topology, output, **floor.asked(), paper=paper, labels=grid, spare=spare, progress=bar,
         ).to_dict()
     lines = [("network", found["network"]), ("racks", found["racks"]), ("cables", found["cables"])]
     lines += [(f"  {name}", n) for name, n in zip(STEPS, found["by_step"], strict=True)]

@@ -355,6 +355,40 @@ Gbps = Annotated[
     typer.Option(help="rate of every link, Gbit/s; default: what the network says, else the"
                       " catalogue's"),
 ]
+Server = Annotated[
+    str | None,
+    typer.Option("--server", metavar="NAME", autocompletion=completion.server,
+                 help="the catalogue's server that endpoints are in: its height, adapters and power"
+                      " (flyloom catalog show)"),
+]
+Protocol = Annotated[
+    str | None,
+    typer.Option("--protocol", metavar="infiniband|ethernet",
+                 autocompletion=completion.choice("infiniband", "ethernet"),
+                 help="what switches, cables and adapters speak; default: what the cheapest switch"
+                      " does"),
+]
+EnergyYears = Annotated[
+    float | None,
+    typer.Option("--energy-years", help="years whose energy the total adds up"),
+]
+UsdPerKwh = Annotated[
+    float | None, typer.Option("--usd-per-kwh", help="price of energy; default: the catalogue's")
+]
+Pue = Annotated[
+    float | None,
+    typer.Option("--pue", help="power of the whole room over that of its machines (power usage"
+                               " effectiveness); default: the catalogue's"),
+]
+Spare = Annotated[
+    float | None,
+    typer.Option("--spare", help="parts to buy beyond those needed, as a fraction; default: none"),
+]
+Quotation = Annotated[
+    Path | None,
+    typer.Option("--quotation", metavar="FILE.csv", autocompletion=completion.csv,
+                 help="a vendor's quotation: its prices in place of the catalogue's"),
+]
 Limit = Annotated[
     float | None, typer.Option("--electric-limit", help="longest electric cable, metres")
 ]
@@ -474,9 +508,11 @@ def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) 
 
 
 def show_warnings(found: dict[str, Any]) -> None:
-    """Prints each warning about a plan on a line."""
+    """Prints each warning about a plan on a line, then each hint."""
     for warning in found["warnings"]:
         print(f"warning: {warning}")
+    for hint in found["hints"]:
+        print(f"hint: {hint}")
 
 
 def print_table(

@@ -330,9 +330,21 @@ def catalog(incomplete: str) -> list[str]:
     return catalog_name(incomplete) + toml(incomplete)
 
 
+def server(incomplete: str) -> list[str]:
+    """A server of the newest catalogue."""
+    from flyloom._core import Shop
+
+    return fitting(incomplete, [str(one["id"]) for one in Shop().catalog()["servers"]])
+
+
 def toml(incomplete: str) -> list[str]:
     """A TOML file."""
     return files(incomplete, (".toml",))
+
+
+def csv(incomplete: str) -> list[str]:
+    """A CSV file."""
+    return files(incomplete, (".csv",))
 
 
 def found(incomplete: str) -> list[str]:

@@ -10,9 +10,6 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
-    Catalog,
-    Gbps,
-    Include,
     Json,
     Limit,
     Net,
@@ -22,28 +19,31 @@ from flyloom.cli.common import (
     emit,
     epilog,
     load_network,
-    one_catalog,
     print_table,
     show_warnings,
     shown,
 )
+from flyloom.cli.groups import PurchaseOptions, grouped
 
 
 @app.command(epilog=epilog(
     "flyloom cost slim_fly:q=19,p=15", "flyloom cost dragonfly:h=7 --mode paper",
     "flyloom cost fat_tree:levels=2,k=64 --include network,endpoint_cables,adapters,energy",
+    "flyloom cost multi_plane:planes=8,of=fat_tree:leaves=4,spines=2,parallel=16,p=32 "
+    "--server dgx_h100",
+    "flyloom cost slim_fly:q=5,p=4 --energy-years 5 --usd-per-kwh 0.12 --pue 1.2 --spare 0.02",
 ))
+@grouped
 def cost(
     net: Net,
-    catalog: Catalog = None,
+    *,
+    purchase: PurchaseOptions,
     mode: Annotated[
         str,
         typer.Option(metavar="true|paper", autocompletion=completion.choice("true", "paper"),
                      help="paper: the 2014 study's rules, slips included"),
     ] = "true",
-    gbps: Gbps = None,
     electric_limit: Limit = None,
-    include: Include = None,
     rules: Rules = None,
     p: P = None,
     as_json: Json = False,
@@ -52,8 +52,8 @@ def cost(
     from flyloom.verbs.prices import cost as reckon
 
     found = reckon(
-        load_network(net, p), one_catalog(catalog), mode=mode, rules=rules, gbps=gbps,
-        electric_limit_m=electric_limit, include=include,
+        load_network(net, p), mode=mode, rules=rules, electric_limit_m=electric_limit,
+        **purchase.asked(),
     ).to_dict()
     lines: list[tuple[str, Any]] = [
         ("network", found["network"]),
@@ -70,22 +70,27 @@ def cost(
     ]
     if mode == "true":
         lines += bill_lines(found)
-        lines += [(name, shown_subtotal(found, item)) for item, name in SUBTOTALS.items()]
+        lines += [
+            (name, shown) for item, name in SUBTOTALS.items()
+            if (shown := shown_subtotal(found, item)) is not None or item != "spares"
+        ]
     lines += [
         ("cost [$]", shown_cost(found)),
         ("cost per endpoint [$]", rounded(found["cost_usd_per_endpoint"])),
         ("power per endpoint [W]", found["power_w_per_endpoint"]),
     ]
     if mode == "true":
-        low, high = rounded(found["cost_usd_low"]), rounded(found["cost_usd_high"])
-        if low != high:
-            lines.append(("lowest to highest prices [$]", f"{low:,} to {high:,}"))
+        for name, key in (("lowest to highest prices [$]", "cost_usd"),
+                          ("the same per endpoint [$]", "cost_usd_per_endpoint")):
+            low, high = rounded(found[f"{key}_low"]), rounded(found[f"{key}_high"])
+            if low != high:
+                lines.append((name, f"{low:,} to {high:,}"))
     emit(found, as_json, lines)
     if as_json:
         return
     if mode == "true" and found["power_unknown"]:
         print(f"without the power of: {', '.join(found['power_unknown'])}")
-    show_warnings({"warnings": found.get("warnings", ())})
+    show_warnings({"warnings": found.get("warnings", ()), "hints": found.get("hints", ())})
     for note in found.get("notes", ()):
         print(f"note: {note}")
 
@@ -112,14 +117,14 @@ def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
         name = f"  {line['part'].replace('_', ' ')}: {line['id']}"
         many = f"{line['count']:,}"
         if line["part"] == "energy":
-            many = f"{rounded(found['energy_kwh_per_year']):,} kWh"
+            many = f"{rounded(found['energy_kwh_per_year'] * found['energy_years']):,} kWh"
         lines.append((name, f"{many} for {amount(line['usd'])} ${counted}"))
     return lines
 
 
 SUBTOTALS = {
     "network": "network [$]", "endpoint_cables": "endpoint cables [$]",
-    "adapters": "adapters [$]", "energy": "energy per year [$]",
+    "adapters": "adapters [$]", "spares": "spares [$]", "energy": "energy per year [$]",
 }
 """Items of the bill, and what their sums are called."""
 
@@ -129,9 +134,9 @@ def shown_subtotal(found: dict[str, Any], item: str) -> str | None:
     from flyloom.support.words import amount
 
     usd = found["energy_usd_per_year" if item == "energy" else f"{item}_usd"]
-    if usd is None:
+    if usd is None or (item == "spares" and not usd):
         return None
-    return amount(usd) + ("" if item in found["include"] else " (not counted)")
+    return amount(usd) + ("" if item in (*found["include"], "spares") else " (not counted)")
 
 
 def shown_cost(found: dict[str, Any]) -> str | int | None:

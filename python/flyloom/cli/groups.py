@@ -10,12 +10,13 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature, signature
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from flyloom.cli.common import (
     AnyEngine,
     Catalog,
     CsvFile,
+    EnergyYears,
     Gbps,
     Include,
     Json,
@@ -23,10 +24,20 @@ from flyloom.cli.common import (
     Lmc,
     Options,
     Planes,
+    Protocol,
+    Pue,
+    Quotation,
+    Rules,
+    Server,
     Sort,
+    Spare,
     Top,
+    UsdPerKwh,
     one_catalog,
 )
+
+if TYPE_CHECKING:
+    from flyloom.inputs.catalogs import PriceList
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -82,18 +93,68 @@ class RouteOptions:
 
 
 @dataclass(frozen=True)
-class PriceOptions:
-    """The options of planes of networks and their prices."""
+class FloorOptions:
+    """The options of a floor, and of what its cables are bought from."""
 
-    planes: Planes = None
+    rules: Rules = None
+    server: Server = None
     catalog: Catalog = None
     gbps: Gbps = None
-    include: Include = None
 
     def asked(self) -> dict[str, Any]:
         """The options as keyword arguments of the verbs."""
-        return {"planes": self.planes, "catalog": one_catalog(self.catalog), "gbps": self.gbps,
-                "include": self.include}
+        place = PurchaseOptions(catalog=self.catalog, server=self.server).place()
+        return {"rules": self.rules, "catalog": place, "gbps": self.gbps}
+
+
+@dataclass(frozen=True)
+class PurchaseOptions:
+    """The options of prices: where a network is bought, and what the total adds up."""
+
+    catalog: Catalog = None
+    gbps: Gbps = None
+    include: Include = None
+    server: Server = None
+    protocol: Protocol = None
+    energy_years: EnergyYears = None
+    usd_per_kwh: UsdPerKwh = None
+    pue: Pue = None
+    spare: Spare = None
+    quotation: Quotation = None
+
+    def place(self) -> PriceList | None:
+        """Where the network is bought, all but rate and items."""
+        catalog = one_catalog(self.catalog)
+        apart = ("catalog", "gbps", "include")
+        terms: dict[str, Any] = {
+            field.name: getattr(self, field.name) for field in fields(PurchaseOptions)
+            if field.name not in apart
+        }
+        if all(value is None for value in terms.values()):
+            return catalog
+        from flyloom.inputs.catalogs import shop
+
+        return shop(catalog, **terms)
+
+    def asked(self) -> dict[str, Any]:
+        """The options as keyword arguments of the verbs."""
+        return {"catalog": self.place(), "gbps": self.gbps, "include": self.include}
+
+    def given(self) -> list[str]:
+        """The options that are given, as they are written."""
+        return [f"--{field.name.replace('_', '-')}" for field in fields(PurchaseOptions)
+                if getattr(self, field.name) is not None]
+
+
+@dataclass(frozen=True)
+class PriceOptions(PurchaseOptions):
+    """The options of prices, and of planes of the networks that are priced."""
+
+    planes: Planes = None
+
+    def asked(self) -> dict[str, Any]:
+        """The options as keyword arguments of the verbs."""
+        return {"planes": self.planes, **super().asked()}
 
 
 @dataclass(frozen=True)

@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flyloom.cli.common import (
-    Catalog,
-    Gbps,
     Json,
     Net,
     P,
-    Rules,
     app,
     emit,
     epilog,
     load_network,
-    one_catalog,
     show_warnings,
     tell_of_netlist,
 )
+from flyloom.cli.groups import FloorOptions, grouped
 
 if TYPE_CHECKING:
     from flyloom._core import Topology
@@ -86,7 +83,10 @@ def write_network(topology: Topology, path: Path) -> None:
         tell_of_netlist(topology, path)
 
 
-@app.command(epilog=epilog("flyloom plan slim_fly:q=5,p=4 -o plan/"))
+@app.command(epilog=epilog(
+    "flyloom plan slim_fly:q=5,p=4 -o plan/", "flyloom plan dragonfly:h=4 --server 2u4n",
+))
+@grouped
 def plan(
     net: Net,
     p: P = None,
@@ -94,9 +94,8 @@ def plan(
         Path | None,
         typer.Option("-o", "--out", help="folder for cables.csv, floor.svg and racks.svg"),
     ] = None,
-    rules: Rules = None,
-    catalog: Catalog = None,
-    gbps: Gbps = None,
+    *,
+    floor: FloorOptions,
     as_json: Json = False,
 ) -> None:
     """Lay a network out in racks and list its cables."""
@@ -105,7 +104,7 @@ def plan(
     from flyloom.verbs.layout import plan as lay_out
 
     topology = load_network(net, p)
-    found = lay_out(topology, rules, catalog=one_catalog(catalog), gbps=gbps).to_dict()
+    found = lay_out(topology, **floor.asked()).to_dict()
     if output:
         write_plan(topology, found, output)
     document = {key: value for key, value in found.items() if key != "cables_csv"}

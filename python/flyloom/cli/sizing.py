@@ -57,6 +57,7 @@ class FamilyMemberOptions:
     "flyloom size -n 10k --budget 30M --oversubscription 1,2",
     "flyloom size -n 2k --radix 36,64 --planes 2 --families slim_fly,fat_tree",
     "flyloom size --budget 5M --radix 64 --catalog ndr64-2024",
+    "flyloom size -n 1024 --radix 64 --server dgx_h100",
 ))
 @grouped
 def size(
@@ -85,9 +86,9 @@ def size(
     wanted, usd = endpoints_of(endpoints), dollars_of(budget)
     if wanted is None and usd is None:
         raise RefusalError("size: give --endpoints, --budget, or both")
-    if not prices and (usd is not None or priced.catalog or priced.gbps or priced.include):
-        given = "--budget" if usd is not None else "--catalog, --gbps and --include"
-        raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
+    asking = [*(["--budget"] if usd is not None else []), *priced.given()]
+    if not prices and asking:
+        raise RefusalError(f"--no-prices: not with {' and '.join(asking)}: these ask for prices")
     ratios: Any = separated(members.oversubscription)
     asked: dict[str, Any] = {
         "radix": whole_numbers("--radix", radix), "concentration": members.concentration,
@@ -168,7 +169,8 @@ def show_members(found: Result) -> None:
     header = ["rank", *(["switch"] if several else []), *(["over"] if ratios else []), "network",
               "endpoints", "switches", "links", "ports", "diameter", "mean distance"]
     total = any(c.get("cost_usd") is not None for c in found.members)
-    header += ["cost [$]", "$/endpoint", "W/endpoint", "front", "best in"] if total else []
+    header += ["cost [$]", "$/endpoint", "$ low", "$ high", "W/endpoint", "front",
+               "best in"] if total else []
     rows = []
     for c in found.members:
         cells = [c["rank"], *([c["switch_ports"]] if several else []),
@@ -177,7 +179,8 @@ def show_members(found: Result) -> None:
             watts, each = c["power_w_per_endpoint"], c["cost_usd_per_endpoint"]
             cells += [
                 None if each is None else round(c["cost_usd"]),
-                None if each is None else round(each),
+                *(None if each is None else round(c[f"cost_usd_per_endpoint{end}"])
+                  for end in ("", "_low", "_high")),
                 None if watts is None else f"{watts:.2f}", c["pareto"], best_in(c),
             ]
         rows.append(cells)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +23,8 @@ from flyloom.draw.svg import (
 
 LABELLED_PAIRS = 15
 DRAWN_PAIRS = 600
+DRAWN_COLUMNS, DRAWN_ROWS = 10, 6
+"""The columns and rows of a floor of which racks are drawn: 60 at most."""
 SERVERS = "#e4e8ec"
 """The colour of servers, and of racks that have nothing else."""
 
@@ -88,7 +92,62 @@ class RackDrawingPlaces:
             else:
                 bend = self._bend(span) + (TILE_W - TILE_H) / 2
                 middle = (middle[0] - 2 * bend, middle[1])
+        elif x0 != x1 and y0 != y1:
+            middle = self._aside(a, b, middle)
         return (x0, y0), middle, (x1, y1)
+
+    def _aside(self, a: str, b: str, middle: tuple[float, float]) -> tuple[float, float]:
+        """The control point nearest to ``middle`` with which a curve between racks of two rows and
+        two columns is behind no third rack; the one that is behind least where all are."""
+        (x0, y0), (x1, y1) = self.centre(a), self.centre(b)
+        length = math.hypot(x1 - x0, y1 - y0)
+        across = ((y0 - y1) / length, (x1 - x0) / length)
+        best, least = middle, math.inf
+        for bend in sorted(range(-240, 241, 40), key=abs):
+            point = middle[0] + bend * across[0], middle[1] + bend * across[1]
+            hidden = self.hidden(a, b, ((x0, y0), point, (x1, y1)))
+            if hidden < least:
+                best, least = point, hidden
+            if not hidden:
+                break
+        return best
+
+    def hidden(self, a: str, b: str, curve: tuple[tuple[float, float], ...]) -> int:
+        """How much of a curve is behind other racks than its own, or outside of the drawing."""
+        width, height = self.size()
+        hidden = 0
+        for i in range(1, 40):
+            x, y = _at(curve, i / 40)
+            column = round((x - self.left - TILE_W / 2) / (TILE_W + _GAP_X))
+            row = round((y - self.top - TILE_H / 2) / (TILE_H + _GAP_Y))
+            middle = (self.left + TILE_W / 2 + column * (TILE_W + _GAP_X),
+                      self.top + TILE_H / 2 + row * (TILE_H + _GAP_Y))
+            behind = abs(x - middle[0]) < TILE_W / 2 + 4 and abs(y - middle[1]) < TILE_H / 2 + 4
+            own = (column, row) in (self.cell[a], self.cell[b])
+            outside = not (2 < x < width - 2 and 2 < y < height - 2)
+            hidden += outside or (behind and not own and (column, row) in self.taken)
+        return hidden
+
+
+    def outside(
+        self, a: str, b: str, curve: tuple[tuple[float, float], ...]
+    ) -> tuple[tuple[float, float], ...]:
+        """The part of a curve between two racks that is outside of both."""
+        def border(name: str, inside: float, beyond: float) -> float:
+            middle = self.centre(name)
+            for _ in range(30):
+                half = (inside + beyond) / 2
+                x, y = _at(curve, half)
+                within = abs(x - middle[0]) < TILE_W / 2 and abs(y - middle[1]) < TILE_H / 2
+                inside, beyond = (half, beyond) if within else (inside, half)
+            return beyond
+
+        first, last = border(a, 0.0, 0.5), border(b, 1.0, 0.5)
+        middle = tuple(
+            (1 - first) * ((1 - last) * p + last * q) + first * ((1 - last) * q + last * r)
+            for p, q, r in zip(*curve, strict=True)
+        )
+        return _at(curve, first), (middle[0], middle[1]), _at(curve, last)
 
 
 def _at(curve: tuple[tuple[float, float], ...], t: float) -> tuple[float, float]:
@@ -126,21 +185,28 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     ``rack_pairs``: ``{"a": rack name, "b": rack name, "cables": int}`` with each pair once. Line
     widths grow with the number of cables; up to 15 pairs carry their number, and when all pairs
     have the same number it is said once, below. Above 600 pairs no line is drawn and a note
-    says so. Time O(racks^2 * grid side + pairs). Raises ``KeyError`` for a pair that names a rack
-    which is not there.
+    says so. Of a floor of more than 60 racks the first 6 rows and 10 columns are drawn, with the
+    pairs among these. Time O(racks^2 * grid side + pairs). Raises ``KeyError`` for a pair that
+    names a rack which is not there.
     """
-    racks, pairs = floor["racks"], floor["rack_pairs"]
-    if not racks:
+    if not floor["racks"]:
         return note_svg("Floor plan", "No rack is placed on the floor.")
+    racks, pairs, left_out = part_of(floor)
     plan = RackDrawingPlaces(racks)
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
-    note = _pairs_note(len(pairs), counts)
+    notes = [words for words in (left_out, _pairs_note(len(pairs), counts)) if words]
+    lines = [line for words in notes
+             for line in textwrap.wrap(words, max(40, int((width - plan.left - 10) / 6.8)))]
     drawing = SvgDrawing(
-        max(width, 60 + 6.6 * len(note)), height + (26 if note else 0), "Floor plan"
+        max([width, *(plan.left + 20 + 6.8 * len(line) for line in lines)]),
+        height + 16 * len(lines) + (10 if lines else 0), "Floor plan",
     )
-    if len(pairs) <= DRAWN_PAIRS:
-        _floor_lines(drawing, plan, pairs, counts)
+    drawn = pairs if len(pairs) <= DRAWN_PAIRS else []
+    curves = [plan.curve(pair["a"], pair["b"]) for pair in drawn]
+    clear = [not plan.hidden(pair["a"], pair["b"], curve)
+             for pair, curve in zip(drawn, curves, strict=True)]
+    _floor_lines(drawing, drawn, curves, clear, counts)
     for rack in racks:
         x, y = plan.centre(rack["name"])
         left, top = x - TILE_W / 2, y - TILE_H / 2
@@ -158,9 +224,35 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
         drawing.text(x, top + 36, words, 10.5, text_anchor="middle", fill=GREY)
         ends = plural(endpoints, "endpoint")
         drawing.text(x, top + 50, ends, 10.5, text_anchor="middle", fill=GREY)
-    if note:
-        drawing.text(plan.left, height + 14, note, 11.5, fill=GREY)
+    # a line behind a third rack would read as two shorter ones: it runs in front
+    before = [plan.outside(pair["a"], pair["b"], curve)
+              for pair, curve in zip(drawn, curves, strict=True)]
+    _floor_lines(drawing, drawn, before, [not behind for behind in clear], counts)
+    if len(counts) > 1 and len(drawn) <= LABELLED_PAIRS:
+        _floor_labels(drawing, plan, drawn, curves)
+    for i, line in enumerate(lines):
+        drawing.text(plan.left, height + 14 + 16 * i, line, 11.5, fill=GREY)
     return drawing.render()
+
+
+def part_of(
+    floor: Mapping[str, Any]
+) -> tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]], str]:
+    """The racks and pairs that are drawn, and which these are, in words, where some are not."""
+    racks, pairs = floor["racks"], floor["rack_pairs"]
+    if len(racks) <= DRAWN_COLUMNS * DRAWN_ROWS:
+        return racks, pairs, ""
+    rows = sorted({rack["row"] for rack in racks})[:DRAWN_ROWS]
+    columns = sorted({rack["column"] for rack in racks if rack["row"] in rows})[:DRAWN_COLUMNS]
+    shown = [rack for rack in racks if rack["row"] in rows and rack["column"] in columns]
+    names = {rack["name"] for rack in shown}
+    inside = [pair for pair in pairs if pair["a"] in names and pair["b"] in names]
+    kinds = {(len(rack["switches"]), rack["endpoints"]) for rack in racks}
+    alike = "all others are filled alike" if len(kinds) == 1 else "more would be too small to read"
+    words = (f"{len(shown)} of {len(racks):,} racks are drawn, those of the first {len(rows)} rows "
+             f"and {len(columns)} columns: {alike}. {len(pairs):,} pairs of racks share cables, "
+             f"{len(inside):,} of them here.")
+    return shown, inside, words
 
 
 def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
@@ -179,12 +271,15 @@ def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
 
 
 def _floor_lines(
-    drawing: SvgDrawing, plan: RackDrawingPlaces, pairs: Sequence[Mapping[str, Any]],
-    counts: Sequence[int],
+    drawing: SvgDrawing, pairs: Sequence[Mapping[str, Any]], curves: Sequence[tuple[Any, ...]],
+    wanted: Sequence[bool], counts: Sequence[int],
 ) -> None:
-    curves = [plan.curve(pair["a"], pair["b"]) for pair in pairs]
+    """Draws the lines of the pairs that are ``wanted``."""
     fade = 0.75 if len(pairs) <= 40 else max(0.12, 0.75 * (40 / len(pairs)) ** 0.5)
-    for pair, ((x0, y0), (cx, cy), (x1, y1)) in zip(pairs, curves, strict=True):
+    for pair, curve, here in zip(pairs, curves, wanted, strict=True):
+        if not here:
+            continue
+        (x0, y0), (cx, cy), (x1, y1) = curve
         share = pair["cables"] / counts[-1] if counts[-1] else 0
         width = 2.2 if len(counts) == 1 else 0.8 + 4.2 * share
         ends = f'{number(x0)} {number(y0)}Q{number(cx)} {number(cy)} {number(x1)} {number(y1)}'
@@ -193,14 +288,20 @@ def _floor_lines(
             stroke_opacity=fade,
             hint=f'{pair["a"]} to {pair["b"]}: {plural(pair["cables"], "cable")}',
         )
-    if len(counts) > 1 and len(pairs) <= LABELLED_PAIRS:
-        spots = _place_labels(plan, curves)
-        for pair, (x, y) in zip(pairs, spots, strict=True):
-            text = f'{pair["cables"]:,}'
-            w = 8 + 6.6 * len(text)
-            drawing.add("rect", x=x - w / 2, y=y - 8, width=w, height=16, rx=8, fill=PAPER,
-                        stroke=FAR, stroke_width=0.8)
-            drawing.text(x, y + 4, text, 11, text_anchor="middle")
+
+
+def _floor_labels(
+    drawing: SvgDrawing, plan: RackDrawingPlaces, pairs: Sequence[Mapping[str, Any]],
+    curves: Sequence[tuple[Any, ...]],
+) -> None:
+    """Writes the number of cables on each line."""
+    spots = _place_labels(plan, curves)
+    for pair, (x, y) in zip(pairs, spots, strict=True):
+        text = f'{pair["cables"]:,}'
+        w = 8 + 6.6 * len(text)
+        drawing.add("rect", x=x - w / 2, y=y - 8, width=w, height=16, rx=8, fill=PAPER,
+                    stroke=FAR, stroke_width=0.8)
+        drawing.text(x, y + 4, text, 11, text_anchor="middle")
 
 
 # --- the racks from the front --------------------------------------------------------------------

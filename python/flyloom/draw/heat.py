@@ -8,10 +8,11 @@ and under the common colour deficiencies; grey channels carried nothing.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from flyloom.draw.floor import DRAWN_PAIRS, TILE_H, TILE_W, RackDrawingPlaces
+from flyloom.draw.floor import DRAWN_PAIRS, TILE_H, TILE_W, RackDrawingPlaces, part_of
 from flyloom.draw.matrix import (
     MATRIX_BLOCKS,
     MATRIX_PX,
@@ -172,8 +173,9 @@ def heat_floor_svg(
     """The floor seen from above, with lines between racks in the colour of the busiest channel of
     the pair, in either direction, and a bar in every rack for the channels inside it.
 
-    ``floor`` is that of :func:`flyloom.draw.floor_svg`. The 600 busiest pairs are drawn, and where
-    there are more a note says so. O(racks^2 * grid side + channels).
+    ``floor`` is that of :func:`flyloom.draw.floor_svg`, and of a large one as much is drawn as
+    there. The 600 busiest pairs are drawn, and where there are more a note says so.
+    O(racks^2 * grid side + channels).
     """
     racks = floor["racks"]
     if not racks:
@@ -185,15 +187,17 @@ def heat_floor_svg(
         used.setdefault((first, second), []).append(flits)
     busiest = max((max(found) for found in used.values()), default=0.0)
     scale = HeatScale(busiest if most is None else most)
-    pairs = [pair for pair in used if pair[0] != pair[1]]
+    racks, _, left_out = part_of({"racks": racks, "rack_pairs": floor.get("rack_pairs", ())})
+    names = {rack["name"] for rack in racks}
+    pairs = [pair for pair in used if pair[0] != pair[1] and names.issuperset(pair)]
     pairs.sort(key=lambda pair: (max(used[pair]), pair))
     shown = pairs[-DRAWN_PAIRS:]
     plan = RackDrawingPlaces(racks)
     width, height = plan.size()
-    note = ""
+    notes = textwrap.wrap(left_out, max(60, int((width - 20) / 6.8)))
     if len(shown) < len(pairs):
-        note = f"The {len(shown)} busiest of {len(pairs):,} pairs of racks are drawn."
-    drawing = SvgDrawing(max(width, 470), height + 44 + 18 * bool(note), "Use of links")
+        notes.append(f"The {len(shown)} busiest of {len(pairs):,} pairs of racks are drawn.")
+    drawing = SvgDrawing(max(width, 470), height + 44 + 18 * len(notes), "Use of links")
     for pair in shown:
         (x0, y0), (cx, cy), (x1, y1) = plan.curve(*pair)
         ends = f"{number(x0)} {number(y0)}Q{number(cx)} {number(cy)} {number(x1)} {number(y1)}"
@@ -206,8 +210,8 @@ def heat_floor_svg(
         inside = used.get((rack["name"], rack["name"]), [])
         _rack(drawing, plan, rack, inside, scale, unit)
     _legend(drawing, 10, height + 4, scale, unit)
-    if note:
-        drawing.text(10, height + 54, note, 11.5, fill=GREY)
+    for i, note in enumerate(notes):
+        drawing.text(10, height + 54 + 18 * i, note, 11.5, fill=GREY)
     return drawing.render()
 
 

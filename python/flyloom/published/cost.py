@@ -16,7 +16,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.verb_results import Bill, PublishedTable
 from flyloom.verbs.prices import STUDY_CATALOG, cost
 
-STUDY_FLOOR = {"endpoints": "beside"}
+STUDY_FLOOR = {"endpoints": "beside", "row_pitch_m": 1.0}
 """The floor of the studies: servers take no room, a rack holds what its switches leave."""
 EQUAL, SLIP, UNKNOWN = "equal", "printed slip", "rule unknown"
 

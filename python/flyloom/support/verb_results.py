@@ -175,8 +175,10 @@ class Bill(Result):
 
     Attributes
     ----------
-    cost_usd, cost_usd_low, cost_usd_high, cost_usd_per_endpoint : float
-        What is counted, and what it may be by the prices' confidence.
+    cost_usd, cost_usd_low, cost_usd_high : float
+        What is counted, at typical, lowest and highest prices.
+    cost_usd_per_endpoint, cost_usd_per_endpoint_low, cost_usd_per_endpoint_high : float
+        The same over the endpoints.
     power_w : float
         What is counted draws.
     lines : list[Result]
@@ -188,6 +190,8 @@ class Bill(Result):
     cost_usd_low: float
     cost_usd_high: float
     cost_usd_per_endpoint: float
+    cost_usd_per_endpoint_low: float
+    cost_usd_per_endpoint_high: float
     power_w: float
     lines: list[Result]
 

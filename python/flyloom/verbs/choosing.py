@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, Topology
-from flyloom.inputs.catalogs import shop
+from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
 from flyloom.support.notes import silent
@@ -46,7 +45,7 @@ def choose(
     oversubscription: float | Iterable[float | str] = (1.0, 2.0),
     planes: int | None = None,
     families: Iterable[str] = (),
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     include: str | Iterable[str] | None = None,
     weights: Mapping[str, float] | None = None,
     candidates: int = 8,

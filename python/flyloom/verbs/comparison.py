@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Shop, Topology
-from flyloom.inputs.catalogs import shop
+from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
 from flyloom.support.parallel import in_order
@@ -51,6 +50,8 @@ COLUMNS = (
     ("diameter_grows", "diameter + 2", "mean fraction that takes the diameter beyond plus two"),
     ("mean_grows", "mean + 1", "mean fraction that takes the mean distance beyond plus one"),
     ("cost_usd_per_endpoint", "$/endpoint", "cost of what is counted, for each endpoint"),
+    ("cost_usd_per_endpoint_low", "$ low", "the same at the lowest prices of the catalogue"),
+    ("cost_usd_per_endpoint_high", "$ high", "the same at the highest"),
     ("power_w_per_endpoint", "W/endpoint", "power of what is counted, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost, power and bisection for"
      " each endpoint, diameter, worst case and allreduce, and better in one"),
@@ -65,8 +66,9 @@ FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("di
          ("relative_bisection", True), ("worst_case_adaptive", True),
          ("allreduce_adaptive_ns", False))
 #: The figures of a row that are those of the network's bill.
-BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
-          "cables_optical", "basis")
+BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint",
+          "cost_usd_per_endpoint_low", "cost_usd_per_endpoint_high", "power_w_per_endpoint",
+          "cables_electric", "cables_optical", "basis")
 #: The figures of a row that are those of the measure ``traffic_limits``.
 TRAFFIC = ("worst_case_minimal", "worst_case_adaptive", "alltoall_ns", "allreduce_ns",
            "allreduce_algorithm", "allreduce_adaptive_ns", "allreduce_adaptive_algorithm")
@@ -91,7 +93,7 @@ def compare(
     planes: int | None = None,
     budget: float | None = None,
     oversubscription: float | Iterable[float | str] = 1.0,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
     radix: int | Iterable[int] = 64,

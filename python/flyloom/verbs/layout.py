@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError
-from flyloom.inputs.catalogs import floor_rules, shop
+from flyloom.inputs.catalogs import PriceList, floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -19,7 +19,7 @@ def plan(
     source: Source,
     rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     *,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
 ) -> FloorPlan:
     """Racks and cables of a network.
@@ -30,7 +30,8 @@ def plan(
     watts), ``switches`` and ``endpoints`` (seats: rack index and unit), ``cables`` (number),
     ``cables_csv`` (the port-to-port list), ``by_step`` (cables of endpoints, inside groups, inside
     racks, between racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres,
-    cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
+    cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``, ``warnings`` and
+    ``hints`` (a sentence each).
     """
     return FloorPlan(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
 
@@ -40,7 +41,7 @@ def cables(
     folder: str | os.PathLike[str],
     *,
     rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     paper: str = "a4",
     labels: tuple[int, int] = (3, 8),

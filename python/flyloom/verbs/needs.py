@@ -15,7 +15,9 @@ from flyloom.support.progress import Progress
 from flyloom.verbs import own_sizing
 from flyloom.verbs.prices import priced
 
-BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "basis", "catalog")
+BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint",
+          "cost_usd_per_endpoint_low", "cost_usd_per_endpoint_high", "power_w_per_endpoint",
+          "basis", "catalog")
 """What a member has of its bill."""
 MOST_ENDPOINTS = 1 << 20
 """The largest member that is priced, and that a budget is spent on."""

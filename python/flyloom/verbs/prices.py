@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, Topology
-from flyloom.inputs.catalogs import floor_rules, shop
+from flyloom.inputs.catalogs import PriceList, floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Bill, Catalog
@@ -55,7 +55,7 @@ def one_basis(rows: Iterable[Mapping[str, Any]], what: str = "compare") -> str |
 
 def cost(
     source: Source,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     *,
     mode: str = "true",
     rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -86,18 +86,21 @@ def cost(
     Returns
     -------
     Bill
-        ``cost_usd`` with ``cost_usd_low`` and ``cost_usd_high``, ``cost_usd_per_endpoint``;
+        ``cost_usd`` and ``cost_usd_per_endpoint``, both also with ``_low`` and ``_high``, the
+        lowest and highest prices of the catalogue;
         ``network_usd``, ``endpoint_cables_usd``, ``adapters_usd`` and ``energy_usd_per_year``,
         whether counted or not (None where the catalogue has no price); of what is counted
-        ``switches_usd``, ``electric_usd``, ``optical_usd``, ``nics_usd``, ``power_w``,
-        ``power_w_per_endpoint`` [W], ``power_unknown`` (what draws power that the catalogue does
-        not say), ``energy_kwh_per_year``; ``cables_electric`` and ``cables_optical`` (between
-        switches), ``endpoint_cables_electric`` and ``..._optical``, ``switches``, ``radix`` (ports
-        of a switch), ``endpoints``, ``racks``, ``lines`` (the bill), ``include`` and ``counts``
-        (its items and their parts), ``basis`` (catalogue, rates and items in words), ``confidence``
+        ``switches_usd``, ``electric_usd``, ``optical_usd``, ``nics_usd``, ``spares_usd``,
+        ``power_w``, ``power_w_per_endpoint`` [W], ``power_unknown`` (what draws power that the
+        catalogue does not say), ``energy_kwh_per_year``, ``energy_years`` and ``energy_usd`` (of
+        these years); ``cables_electric`` and ``cables_optical`` (between switches),
+        ``endpoint_cables_electric`` and ``..._optical``, ``switches``, ``radix`` (ports of a
+        switch), ``endpoints``, ``racks``, ``lines`` (the bill), ``include`` and ``counts`` (its
+        items and their parts), ``basis`` (catalogue, rates and items in words), ``confidence``
         (A to D, of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps`` and
         ``rate_source``, whose rate that is (``network``, ``cables`` of a file, ``parameters``,
-        which is ``gbps``, or ``default``, the catalogue's), ``mode``.
+        which is ``gbps``, or ``default``, the catalogue's), ``protocol`` (of switches, cables and
+        adapters; None where the catalogue does not say), ``mode``.
     """
     if mode not in MODES:
         raise none_such("mode", mode, MODES)

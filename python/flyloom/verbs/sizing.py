@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Shop
-from flyloom.inputs.catalogs import shop
+from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
 from flyloom.support.amounts import dollars
 from flyloom.support.checks import amount, whole
@@ -42,6 +41,8 @@ COLUMNS = (
      " minimal paths loads the average channel in full"),
     ("cost_usd", "cost [$]", "the basis's total"),
     ("cost_usd_per_endpoint", "$/endpoint", "the basis's total, for each endpoint"),
+    ("cost_usd_per_endpoint_low", "$ low", "the same at the lowest prices of the catalogue"),
+    ("cost_usd_per_endpoint_high", "$ high", "the same at the highest"),
     ("power_w_per_endpoint", "W/endpoint", "power, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost and power for each"
      " endpoint, diameter and mean distance, and better in one"),
@@ -72,7 +73,7 @@ def size(
     planes: int | None = None,
     budget: float | None = None,
     prices: bool = True,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
     sort: str | None = None,
@@ -101,9 +102,9 @@ def size(
     ``full_bandwidth_concentration``, ``diameter`` and ``mean_distance`` (intervals [low, high] in
     hops, between switches that carry endpoints), ``moore_fraction``, ``measured`` (whether the
     distances were measured because the family has no formula for them), ``general_form`` (equal
-    for one network under two names), ``pareto``, ``best_in`` and, with prices, ``cost_usd``,
-    ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why there is no price, or
-    None).
+    for one network under two names), ``pareto``, ``best_in`` and, with prices, ``cost_usd`` and
+    ``cost_usd_per_endpoint``, both also with ``_low`` and ``_high`` (at the lowest and highest
+    prices), ``power_w_per_endpoint`` and ``unpriced`` (why there is no price, or None).
 
     Field ``left_out``: dicts with ``switch_ports``, ``oversubscription``, ``family``, ``kind``,
     ``network`` and ``why``: kinds that are far dearer by an estimate
@@ -246,7 +247,7 @@ def budget(
     oversubscription: float = 1.0,
     families: Iterable[str] = (),
     planes: int | None = None,
-    catalog: str | os.PathLike[str] | None = None,
+    catalog: PriceList | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
     sort: str | None = None,
