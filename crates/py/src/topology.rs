@@ -313,6 +313,12 @@ impl Topology {
         Ok(found.map_err(|_| interrupted())?.map(|s| s.0))
     }
 
+    /// The roots of `up_down`: of a tree all switches of the top level, else the one in the middle.
+    fn root_switches(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let found = enter(py, None, |watch| engines::up_down::root_switches(&self.inner, watch))?;
+        Ok(found.map_err(|_| interrupted())?.into_iter().map(|s| s.0).collect())
+    }
+
     /// What a user should know of this member of its family beside its figures, a sentence each.
     fn notes(&self) -> PyResult<Vec<String>> {
         let recipe = self.inner.recipe();
