@@ -77,7 +77,7 @@ SHARED = {
     "--set": ("text, repeated", "^a parameter of|^of the schedule: "),
     "--sl2vl": ("file", "opensm-sl2vl.dump"),
     "--sort": ("text", "^best first"),
-    "--top": ("whole number", "^only this number of rows"),
+    "--top": ("whole number", "^[Oo]nly this number of (rows|the busiest)"),
     "--traffic": ("text", "^traffic|^who sends to whom"),
     "--verbose": ("flag", "in whole sentences$"),
     "--until": ("text", "ends to "),

@@ -94,29 +94,11 @@ impl RootSwitch {
     }
 }
 
-/// The level of every switch of a tree, 0 for leaves: the levels that the network declares, or,
-/// where it declares none, as networks from files do, the hops to the nearest leaf, see
-/// [`fabric::tree::levels_of`]. A switch from which no leaf is reached is on level 0. `None` where
-/// the network is no tree. O(links log links).
-fn tree_levels(on: &Topology) -> Option<Vec<u32>> {
-    let declared: Vec<u32> = on.switches().iter().map(|s| s.level.into()).collect();
-    if declared.iter().any(|level| *level > 0) {
-        return Some(declared);
-    }
-    let found = fabric::tree::levels_of(on).ok()?.of;
-    Some(found.into_iter().map(|level| if level == u32::MAX { 0 } else { level }).collect())
-}
-
 /// Ranks by level of a tree, the top level first, then by number; every switch of the top level is
 /// a root. `None` where a cable does not join neighbouring levels, or where some endpoint cannot be
 /// reached up and then down from every other one of its connected part. O(switches * arcs).
 fn by_level(on: &Topology) -> Option<(UpDownRanks, Vec<u32>)> {
-    let level = tree_levels(on)?;
-    let of = |s: SwitchId| level[s.ix()];
-    let mut links = on.links().iter();
-    if on.links().is_empty() || links.any(|l| of(l.a.switch).abs_diff(of(l.b.switch)) != 1) {
-        return None;
-    }
+    let level = fabric::tree::tree_levels(on)?;
     let mut order: Vec<u32> = (0..on.switches().len() as u32).collect();
     order.sort_by_key(|&v| (std::cmp::Reverse(level[v as usize]), v));
     let mut rank = vec![0; order.len()];

@@ -313,6 +313,12 @@ impl Topology {
         Ok(found.map_err(|_| interrupted())?.map(|s| s.0))
     }
 
+    /// The level of every switch of a tree, 0 for leaves, also of one that was read from a file;
+    /// None where the network is no tree.
+    fn tree_levels(&self) -> Option<Vec<u32>> {
+        fabric::tree::tree_levels(&self.inner)
+    }
+
     /// The roots of `up_down`: of a tree all switches of the top level, else the one in the middle.
     fn root_switches(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let found = enter(py, None, |watch| engines::up_down::root_switches(&self.inner, watch))?;
