@@ -8,6 +8,7 @@ mod enter;
 mod export;
 mod fault;
 mod file_formats;
+mod identify;
 mod lab_face;
 mod mapping;
 mod message;
@@ -119,6 +120,7 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(file_formats::trace_rewritten, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::format_examples, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::network_pair, m)?)?;
+    m.add_function(wrap_pyfunction!(identify::identify, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest_members, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;

@@ -44,6 +44,7 @@ GROUPS = {
     "workloads": ("workload",),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
+    "identify": ("identify",),
     "experiments": ("run", "report", "schema"),
     "parts": ("list",),
     "about": ("doctor", "example", "help"),
