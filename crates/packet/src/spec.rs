@@ -199,7 +199,7 @@ pub struct PacketSimulationParameters {
     /// Reports bytes, use and the longest queue of every link.
     pub links: bool,
     /// Only this number of the busiest links between switches, by name.
-    #[schemars(range(max = 100000))]
+    #[schemars(range(max = 100_000))]
     pub top: u32,
     /// Counts packets that arrive behind one that the same endpoint sent after them.
     pub overtaken: bool,
