@@ -1,6 +1,6 @@
 //! Members of families of groups that are linked by global links.
 
-use super::shape::NetworkCounts;
+use super::shape::{NetworkCounts, numbers_near};
 use serde_json::{Value, json};
 
 const ARRANGEMENTS: [&str; 4] = ["absolute", "relative", "palmtree", "circulant"];
@@ -10,8 +10,9 @@ const UNLINKED: u64 = 3;
 /// Offers parameters of dragonflies, megaflies and galaxyflies. O(switches * switches of a group).
 pub(super) fn offer(family: &str, c: &NetworkCounts, offer: &mut dyn FnMut(Value)) {
     let p = c.hosts;
-    let groups =
-        |size: u64| c.near(c.switches / size.max(1)).filter(move |g| c.is_near_switches(g * size));
+    let groups = |size: u64| {
+        numbers_near(c.switches / size.max(1)).filter(move |g| c.is_near_switches(g * size))
+    };
     match family {
         "dragonfly" => {
             for a in 1..=(c.degree + 1).min(c.switches) {
@@ -26,7 +27,7 @@ pub(super) fn offer(family: &str, c: &NetworkCounts, offer: &mut dyn FnMut(Value
         }
         "megafly" => {
             for leaves in 1..=c.degree {
-                for spines in c.near(c.leaf_degree) {
+                for spines in numbers_near(c.leaf_degree) {
                     let least = c.degree.saturating_sub(leaves);
                     for h in least.max(1)..=least + UNLINKED {
                         for g in groups(leaves + spines) {

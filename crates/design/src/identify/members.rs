@@ -1,6 +1,6 @@
 //! The members of each family whose counts are near to those of a network.
 
-use super::shape::NetworkCounts;
+use super::shape::{NetworkCounts, numbers_near};
 use families::{ConcentrationRounding, FAMILIES, FamilyEntry, FamilyPromise, NetworkWish};
 use serde_json::{Map, Value, json};
 
@@ -137,9 +137,9 @@ fn offer_members(family: &str, c: &NetworkCounts, offer: &mut dyn FnMut(Value)) 
             }
         }),
         "clos" => {
-            let outer = c.near(c.leaves);
+            let outer = numbers_near(c.leaves);
             for r in outer {
-                for m in c.near(c.switches.saturating_sub(r)) {
+                for m in numbers_near(c.switches.saturating_sub(r)) {
                     offer(json!({"n": p, "m": m, "r": r}));
                     if r % 2 == 0 {
                         offer(json!({"n": p, "m": m, "r": r / 2, "folded": false}));
@@ -148,7 +148,9 @@ fn offer_members(family: &str, c: &NetworkCounts, offer: &mut dyn FnMut(Value)) 
             }
         }
         "complete" | "ring" => n_near.for_each(|n| offer(json!({"n": n, "p": p}))),
-        "star" => c.near(c.switches.saturating_sub(1)).for_each(|n| offer(json!({"n": n, "p": p}))),
+        "star" => {
+            numbers_near(c.switches.saturating_sub(1)).for_each(|n| offer(json!({"n": n, "p": p})));
+        }
         "de_bruijn" | "kautz" | "long_hop" | "hypercube" | "folded_hypercube" => {
             offer_powers(family, p, offer);
         }
@@ -160,23 +162,7 @@ fn offer_members(family: &str, c: &NetworkCounts, offer: &mut dyn FnMut(Value)) 
             offer(json!({"arity": k, "levels": n, "p": p}));
         }),
         "dln" => offer_dln(c, offer),
-        "jellyfish" => {
-            for n in n_near {
-                for seed in 0..SEEDS {
-                    offer(json!({"n": n, "k": c.degree, "seed": seed, "p": p}));
-                }
-            }
-        }
-        "xpander" => {
-            for n in n_near.filter(|n| n % (c.degree + 1) == 0) {
-                let lift = n / (c.degree + 1);
-                for seed in 0..SEEDS {
-                    offer(json!({"d": c.degree, "lift": lift, "seed": seed, "derandomized": true,
-                                 "p": p}));
-                    offer(json!({"d": c.degree, "lift": lift, "seed": seed, "p": p}));
-                }
-            }
-        }
+        "jellyfish" | "xpander" => offer_random(family, c, offer),
         "dragonfly" | "galaxyfly" | "megafly" => super::grouped::offer(family, c, offer),
         "fat_tree" => super::trees::offer_fat_trees(c, offer),
         "xgft" => super::trees::offer_xgft(c, offer),
@@ -216,6 +202,21 @@ fn offer_dln(c: &NetworkCounts, offer: &mut dyn FnMut(Value)) {
                 for seed in 0..SEEDS {
                     offer(json!({"n": n, "x": x, "y": y, "seed": seed, "p": p}));
                 }
+            }
+        }
+    }
+}
+
+fn offer_random(family: &str, c: &NetworkCounts, offer: &mut dyn FnMut(Value)) {
+    let (p, d) = (c.hosts, c.degree);
+    for n in c.near_switches() {
+        for seed in 0..SEEDS {
+            if family == "jellyfish" {
+                offer(json!({"n": n, "k": d, "seed": seed, "p": p}));
+            } else if n % (d + 1) == 0 {
+                let lift = n / (d + 1);
+                offer(json!({"d": d, "lift": lift, "seed": seed, "derandomized": true, "p": p}));
+                offer(json!({"d": d, "lift": lift, "seed": seed, "p": p}));
             }
         }
     }

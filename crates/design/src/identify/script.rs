@@ -1,9 +1,9 @@
 //! The refinement of a planned graph into single vertices, recorded so that a found graph with
 //! faults can follow it.
 //!
-//! Source: colour refinement with individualised vertices, as in McKay & Piperno, "Practical graph
-//! isomorphism, II", Journal of Symbolic Computation 60, 2014. There both graphs must agree in
-//! every step; here the found graph follows the plan's steps as nearly as it can, so that a few
+//! Source: colour refinement with individualised vertices, as in `McKay` & Piperno, "Practical
+//! graph isomorphism, II", Journal of Symbolic Computation 60, 2014. There both graphs must agree
+//! in every step; here the found graph follows the plan's steps as nearly as it can, so that a few
 //! wrong cables displace a few vertices alone.
 
 use super::graph::DeviceGraph;

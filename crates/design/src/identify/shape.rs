@@ -60,14 +60,9 @@ impl NetworkCounts {
         }
     }
 
-    /// The numbers near to one of these counts.
-    pub(super) fn near(&self, n: u64) -> RangeInclusive<u64> {
-        n.saturating_sub(FEW).max(1)..=n + FEW
-    }
-
     /// The numbers near to the number of switches.
     pub(super) fn near_switches(&self) -> RangeInclusive<u64> {
-        self.near(self.switches)
+        numbers_near(self.switches)
     }
 
     /// Whether a number of switches is near to that of the network.
@@ -81,6 +76,11 @@ impl NetworkCounts {
             && near_to(self.links, promise.links)
             && near_to(self.endpoints, promise.endpoints)
     }
+}
+
+/// The numbers near to a count, from 1.
+pub(super) fn numbers_near(n: u64) -> RangeInclusive<u64> {
+    n.saturating_sub(FEW).max(1)..=n + FEW
 }
 
 fn near_to(one: u64, other: u64) -> bool {

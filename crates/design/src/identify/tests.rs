@@ -1,4 +1,4 @@
-//! Examples of every family are recognised; tests/verbs/test_identify.py has them under other
+//! Examples of every family are recognised; `tests/verbs/test_identify.py` has them under other
 //! names, numbers and ports, and with faults.
 
 use super::identify;

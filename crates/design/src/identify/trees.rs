@@ -1,6 +1,6 @@
 //! Members of families of trees with several roots.
 
-use super::shape::NetworkCounts;
+use super::shape::{NetworkCounts, numbers_near};
 use serde_json::{Value, json};
 
 /// The most ports of a switch of a tree of three levels.
@@ -8,8 +8,8 @@ const PORTS: u64 = 256;
 
 /// Offers parameters of fat trees. O(ports^2).
 pub(super) fn offer_fat_trees(c: &NetworkCounts, offer: &mut dyn FnMut(Value)) {
-    for leaves in c.near(c.leaves) {
-        for spines in c.near(c.switches.saturating_sub(c.leaves)) {
+    for leaves in numbers_near(c.leaves) {
+        for spines in numbers_near(c.switches.saturating_sub(c.leaves)) {
             let parallel = (c.links + leaves * spines / 2) / (leaves * spines);
             offer(json!({"leaves": leaves, "spines": spines, "parallel": parallel.max(1),
                          "p": c.hosts}));
@@ -44,14 +44,14 @@ fn offer_pods(all: &Value, c: &NetworkCounts, offer: &mut dyn FnMut(Value)) {
     for pods in 1..k {
         offer(with(&[("p", c.hosts), ("pods", pods)]));
     }
-    for leaves in c.near(c.leaves) {
+    for leaves in numbers_near(c.leaves) {
         offer(with(&[("p", c.hosts), ("leaves", leaves)]));
     }
 }
 
 /// Offers parameters of extended generalized fat trees of up to four levels. O(divisors^4).
 pub(super) fn offer_xgft(c: &NetworkCounts, offer: &mut dyn FnMut(Value)) {
-    for leaves in c.near(c.leaves) {
+    for leaves in numbers_near(c.leaves) {
         if leaves == 1 && c.switches == 1 {
             offer(json!({"m": [c.hosts], "w": [1]}));
         }
