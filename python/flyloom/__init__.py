@@ -66,6 +66,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import FoundGraph as FoundGraph
     from flyloom.support.verb_results import GraphBounds as GraphBounds
     from flyloom.support.verb_results import GraphExistence as GraphExistence
+    from flyloom.support.verb_results import Identification as Identification
     from flyloom.support.verb_results import MeasuredBandwidth as MeasuredBandwidth
     from flyloom.support.verb_results import MeasuredCosts as MeasuredCosts
     from flyloom.support.verb_results import PredictedBandwidth as PredictedBandwidth
@@ -88,6 +89,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.verbs.doctor import doctor as doctor
     from flyloom.verbs.exporting import export as export
     from flyloom.verbs.exporting import export_formats as export_formats
+    from flyloom.verbs.identifying import identify as identify
     from flyloom.verbs.layout import cables as cables
     from flyloom.verbs.layout import check_cables as check_cables
     from flyloom.verbs.layout import lost_in as lost_in
@@ -145,7 +147,8 @@ _HOMES = {
     "flyloom.support.verb_results": [
         "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Comparison",
         "Deployment", "Diagnosis", "Export", "ExportFormat", "FabricObservation", "Figure",
-        "FloorPlan", "FoundGraph", "GraphBounds", "GraphExistence", "MeasuredBandwidth",
+        "FloorPlan", "FoundGraph", "GraphBounds", "GraphExistence", "Identification",
+        "MeasuredBandwidth",
         "MeasuredCosts",
         "PredictedBandwidth", "ProcessMapping", "Promise", "PublishedTable", "RankedWorkload",
         "RoutingComparison", "Scales", "Sizing", "TableChanges", "Throughput", "WorkloadCheck",
@@ -158,6 +161,7 @@ _HOMES = {
     "flyloom.verbs.congestion": ["congestion"],
     "flyloom.verbs.doctor": ["doctor"],
     "flyloom.verbs.exporting": ["export", "export_formats"],
+    "flyloom.verbs.identifying": ["identify"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
     "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],

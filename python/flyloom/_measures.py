@@ -291,6 +291,30 @@ class PathDiversity(Record):
     mean_hops: list[list[float]]
 
 
+class EbbBusyChannel(Record):
+    """A channel, by the devices at its ends and the ports that its cable is in, with its load.
+
+    Attributes
+    ----------
+    from : str, by its key alone
+        The device that sends: a switch, or an endpoint.
+    port : int
+        The port of the device that sends; rail r of an endpoint is its port r + 1.
+    to : str
+        The device that receives.
+    to_port : int
+        The port of the device that receives.
+    load : float
+        Its load.
+    """
+
+    __slots__ = ()
+    port: int
+    to: str
+    to_port: int
+    load: float
+
+
 class Ebb(Record):
     """The shares of flows in random bisections, as fractions of an endpoint's injection rate.
 
@@ -312,9 +336,16 @@ class Ebb(Record):
         Mean share of a flow, one value per pattern.
     flow_histogram : list[int]
         Flows by share, 20 bins of 0.05.
+    busiest_channels : list[EbbBusyChannel]
+        The channels between switches with the largest loads, the busiest first; ``load`` is
+        what a channel carries, in the mean over patterns, over what its cable can carry, in
+        flows' worth of traffic.
     """
 
     __slots__ = ()
+    _parts = {
+        "busiest_channels": EbbBusyChannel,
+    }
     effective_bisection_bandwidth: float
     confidence_interval_95: list[float] | None
     samples: int
@@ -323,6 +354,31 @@ class Ebb(Record):
     max_congestion: float
     pattern_means: list[float]
     flow_histogram: list[int]
+    busiest_channels: list[EbbBusyChannel]
+
+
+class EdgeLoadBusyChannel(Record):
+    """A channel, by the devices at its ends and the ports that its cable is in, with its load.
+
+    Attributes
+    ----------
+    from : str, by its key alone
+        The device that sends: a switch, or an endpoint.
+    port : int
+        The port of the device that sends; rail r of an endpoint is its port r + 1.
+    to : str
+        The device that receives.
+    to_port : int
+        The port of the device that receives.
+    load : float
+        Its load.
+    """
+
+    __slots__ = ()
+    port: int
+    to: str
+    to_port: int
+    load: float
 
 
 class EdgeLoad(Record):
@@ -339,13 +395,44 @@ class EdgeLoad(Record):
         Hops of all routes together.
     histogram : list[list[int]]
         Working channels by the routes they carry: [routes, channels].
+    busiest_channels : list[EdgeLoadBusyChannel]
+        The channels between switches with the most routes, the busiest first; ``load`` is the
+        number of routes.
     """
 
     __slots__ = ()
+    _parts = {
+        "busiest_channels": EdgeLoadBusyChannel,
+    }
     edge_forwarding_index: int
     lower_bound: int
     hops: int
     histogram: list[list[int]]
+    busiest_channels: list[EdgeLoadBusyChannel]
+
+
+class CongestionBusyChannel(Record):
+    """A channel, by the devices at its ends and the ports that its cable is in, with its load.
+
+    Attributes
+    ----------
+    from : str, by its key alone
+        The device that sends: a switch, or an endpoint.
+    port : int
+        The port of the device that sends; rail r of an endpoint is its port r + 1.
+    to : str
+        The device that receives.
+    to_port : int
+        The port of the device that receives.
+    load : float
+        Its load.
+    """
+
+    __slots__ = ()
+    port: int
+    to: str
+    to_port: int
+    load: float
 
 
 class Congestion(Record):
@@ -391,6 +478,10 @@ class Congestion(Record):
         Largest congestion of a message.
     congestion_histogram : list[list[int]]
         Messages by congestion, rounded up: [congestion, messages].
+    busiest_channels : list[CongestionBusyChannel]
+        The channels with the largest loads, the busiest first, those of endpoints among them
+        where their cables count; ``load`` is what a channel carries in a run, in the mean over
+        runs, over what its cable can carry, in messages' worth of traffic.
     mean_time : float
         Mean over runs of the time of all levels in step: the sum of their largest congestions.
     mean_delay : float
@@ -408,6 +499,9 @@ class Congestion(Record):
     """
 
     __slots__ = ()
+    _parts = {
+        "busiest_channels": CongestionBusyChannel,
+    }
     metric: str
     series: list[float]
     mean: float
@@ -425,6 +519,7 @@ class Congestion(Record):
     share_histogram: list[int]
     max_congestion: float
     congestion_histogram: list[list[int]]
+    busiest_channels: list[CongestionBusyChannel]
     mean_time: float
     mean_delay: float
     first_job: int | None
@@ -1544,6 +1639,7 @@ def ebb(
     samples: int = 1000,
     traffic: Wanted | None = None,
     seed: int = 0,
+    top: int = 10,
     progress: Progress | None = None,
 ) -> Ebb:
     """Effective bisection bandwidth over given tables, as a fraction of the injection rate.
@@ -1564,6 +1660,8 @@ def ebb(
         and amount; see docs/measures.md.
     seed : int, optional
         Seed of the random draws.
+    top : int, optional
+        Only this number of the busiest channels, by name.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -1580,6 +1678,7 @@ def ebb(
         "samples": samples,
         "traffic": traffic,
         "seed": seed,
+        "top": top,
     }
     return Ebb(measured(on, "ebb", given, progress))
 
@@ -1587,6 +1686,7 @@ def ebb(
 def edge_load(
     on: Tables,
     *,
+    top: int = 10,
     progress: Progress | None = None,
 ) -> EdgeLoad:
     """Routes over each channel when every terminal sends to every other, all layers together.
@@ -1595,6 +1695,8 @@ def edge_load(
     ----------
     on : Tables
         Tables of any origin, or a network, which is routed as on the command line.
+    top : int, optional
+        Only this number of the busiest channels, by name.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -1607,7 +1709,10 @@ def edge_load(
     RefusalError
         When a parameter is not one that the measure has a use for.
     """
-    return EdgeLoad(measured(on, "edge_load", {}, progress))
+    given = {
+        "top": top,
+    }
+    return EdgeLoad(measured(on, "edge_load", given, progress))
 
 
 @renamed.keywords("congestion", runs="samples", order="placement")
@@ -1624,6 +1729,7 @@ def congestion(
     levels: int | str = "each",
     endpoint_cables: bool = True,
     metric: str = "bandwidth",
+    top: int = 10,
     progress: Progress | None = None,
 ) -> Congestion:
     """Congestion of a communication pattern over given tables when all its messages are sent at
@@ -1659,6 +1765,8 @@ def congestion(
     metric : str, optional
         ``bandwidth``, ``congestion``, ``time``, ``delay`` or ``channels``; see
         docs/measures.md.
+    top : int, optional
+        Only this number of the busiest channels, by name.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -1682,6 +1790,7 @@ def congestion(
         "levels": levels,
         "endpoint_cables": endpoint_cables,
         "metric": metric,
+        "top": top,
     }
     return Congestion(measured(on, "congestion", given, progress))
 

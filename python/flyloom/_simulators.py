@@ -296,6 +296,7 @@ def packet(
     costs: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     mpi: Mapping[str, Any] | None = None,
     links: bool | None = None,
+    top: int | None = None,
     overtaken: bool | None = None,
     ranks: bool | None = None,
     series_ns: float | None = None,
@@ -385,6 +386,8 @@ def packet(
         The costs of MPI in place of those of ``costs``.
     links : bool, optional
         Reports bytes, use and the longest queue of every link. Default: False.
+    top : int, optional
+        Only this number of the busiest links between switches, by name. Default: 10.
     overtaken : bool, optional
         Counts packets that arrive behind one that the same endpoint sent after them. Default:
         False.
@@ -465,6 +468,7 @@ def packet(
         costs=costs,
         mpi=mpi,
         links=links,
+        top=top,
         overtaken=overtaken,
         ranks=ranks,
         series_ns=series_ns,

@@ -82,7 +82,7 @@ def mentions(labels, text):
 
 
 def plugs_named(repair):
-    return set(re.findall(r"\S+ port \d+ ", repair))
+    return set(re.findall(r"\S+ port \d+ ", re.sub("[,;]", " ,", f"{repair} ")))
 
 
 def is_repaired_by(repair, cabling, one, other):

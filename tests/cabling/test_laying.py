@@ -246,7 +246,7 @@ def test_findings_are_short_lines_and_rings_tables(plan, tmp_path):
         assert len(finding["moves"]) == len(finding["table"]) or not finding["table"]
         for move, row in zip(finding["moves"], finding["table"], strict=False):
             for port, label in zip(move["ports"], row, strict=True):
-                assert label.startswith(f"{port['device']} port {port['port']} (R")
+                assert label == f"{port['device']} port {port['port']}"
             assert any(row[0] in line and row[1] in line for line in said)
     whole = command("verify-cables", PLAN, "found.txt", "--verbose", cwd=tmp_path, code=1).stdout
     assert all(f"{f['what']}; {f['mend']}" in whole for f in document["findings"])

@@ -209,7 +209,8 @@ def test_a_folder_is_a_plan(plan, tmp_path):
 def test_progress_counts_every_cable_of_every_rack(plan):
     """Against the cable list itself, row by row."""
     gone = [3, 60, 61, 174]
-    found = fl.check_cables(plan, plan.with_failures(links=gone)).to_dict()
+    harmed = plan.with_failures(links=gone)
+    found = fl.check_cables(plan, harmed, rules={}).to_dict()
     rows = list(csv.DictReader(io.StringIO(plan.plan()["cables_csv"])))
     racks = {rack["rack"]: rack["steps"] for rack in found["progress"]["racks"]}
     for step in range(4):
@@ -224,6 +225,35 @@ def test_progress_counts_every_cable_of_every_rack(plan):
             assert steps[step]["planned"] == len(mine)
             assert steps[step]["correct"] == len([r for r in mine if r not in lost])
     assert found["cables"] == {f"link-{i}": "missing" for i in gone}
+    # a plan without rules has no racks: nobody knows where its switches stand
+    bare = fl.check_cables(plan, harmed).to_dict()
+    assert bare["progress"] == {"steps": found["progress"]["steps"], "racks": []}
+    assert "(R" in found["findings"][0]["line"] and "(R" not in json.dumps(bare["findings"])
+
+
+def test_findings_name_the_fabrics_devices_first(plan, tmp_path):
+    gone = plan.with_failures(links=[3], switches=[9])
+    text = gone.to_text("netlist").replace('"sf-', '"leaf-').replace('"host-', '"nid-')
+    (tmp_path / "found.txt").write_text(text)
+    for words, racks in ((PLAN, False), ("cabling", True)):
+        if racks:
+            (tmp_path / "cabling").mkdir()
+            (tmp_path / "cabling" / "network.json").write_text(plan.to_text("json"))
+        found = document(words, "found.txt", cwd=tmp_path, code=1)["findings"]
+        lines = {f["kind"]: f["line"] for f in found}
+        table, names = plan.link_table, plan.switch_names
+        ends = [(names[table[f"{e}_switch"][3]], table[f"{e}_port"][3]) for e in "ab"]
+        for name, at in ends:
+            own = name.replace("sf-", "leaf-")
+            label = r"R\d\d-U\d\d-P\d\d"
+            wanted = rf"{own} \({label}\)" if racks else rf"{own} port {at} \({name}\)"
+            assert re.search(wanted, lines["missing"]), lines["missing"]
+        # what does not answer has no name but the plan's
+        assert lines["missing_switch"].startswith(f"switch {names[9]} ")
+        assert ("(R" in lines["missing_switch"]) == racks
+        for finding in found:  # for programs: the plan's names
+            for move in finding["moves"]:
+                assert {p["device"] for p in move["ports"]} == {name for name, _ in ends}
 
 
 def test_the_drawing_has_every_switch_in_its_colour(plan, tmp_path):
@@ -337,7 +367,10 @@ def test_watching_ends_at_ctrl_c(plan, tmp_path):
         words = "look 1: 374 of 375 cables as planned, 1 not yet laid, 1 finding\n"
         assert out[0] == words
         assert re.match(r"all +200/200 +49/50 +125/125\n", out[-2])
-        assert out[-1].startswith(f"new: switches {plan.switch_names[7]} (R")
+        # by the fabric's names: those of the places in which the boxes with these GUIDs stand
+        one, other = (plan.switch_names[i] for i in (7, 33))
+        said = f"new: switches {other} ({one}) and {one} ({other}) are exchanged"
+        assert out[-1].startswith(said)
     finally:
         child.kill()
         child.communicate()

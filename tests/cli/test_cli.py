@@ -18,7 +18,7 @@ from flyloom.cli.listing import PANELS
 
 COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "compare", "search",
             "published", "map", "map-eval", "plan", "cables", "route",
-            "verify", "ebb", "lanes", "repair", "throughput", "figure", "deploy",
+            "verify", "ebb", "identify", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",
             "compare-routing", "congestion", "example", "help", "opensm-plugin", "sim",
             "workload", "record", "reorder", "measure", "observe"]

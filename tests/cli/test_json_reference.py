@@ -75,6 +75,7 @@ RUNS: dict[str, list[str]] = {
     "route": [f"route {NET} -o tables --layers 2", "route cut.net"],
     "verify": ["verify tables", "verify ring:n=5,p=1 -e min_hop"],
     "lanes": ["lanes tables"],
+    "identify": [f"identify {NET}"],
     "repair": ["repair tables --random 1"],
     "compare-routing": [f"compare-routing {NET} --engines dfsssp,dor --samples 2"],
     "ebb": ["ebb tables --samples 3"],

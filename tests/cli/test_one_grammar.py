@@ -172,7 +172,7 @@ def test_kinds_are_listed_by_their_other_names_too():
         assert listed.returncode == 0 and listed.stdout == flyloom("list", word).stdout != ""
 
 
-@pytest.mark.parametrize("heading", ["source,destination,amount", "src,dst,bytes", '"from","to"'])
+@pytest.mark.parametrize("heading", ["source,destination,amount", "src,dst,rate", '"from","to"'])
 def test_headings_of_a_table_of_pairs_are_no_pair(heading, tmp_path):
     rows = "0,5,1\n3,7,1\n" if heading.count(",") == 2 else "0,5\n3,7\n"
     for name, text in (("plain.csv", rows), ("headed.csv", f"{heading}\n{rows}")):

@@ -84,7 +84,7 @@ SHARED = {
     "--sl2vl": ("file", "opensm-sl2vl.dump"),
     "--spare": ("number", "^(parts|cables) to buy beyond those needed, as a fraction"),
     "--sort": ("text", "^best first"),
-    "--top": ("whole number", "^only this number of rows"),
+    "--top": ("whole number", "^[Oo]nly this number of (rows|the busiest)"),
     "--traffic": ("text", "^traffic|^who sends to whom"),
     "--usd-per-kwh": ("number", "^price of energy"),
     "--verbose": ("flag", "in whole sentences$"),

@@ -235,7 +235,7 @@ BAD = [
     (np.zeros((3, 4)), "3 x 4; the network has 18 endpoints: 18 x 18"),
     (np.full((N, N), np.nan), r"traffic\[0, 0\]: nan is no amount"),
     (-np.eye(N), r"traffic\[0, 0\]: -1 is no amount"),
-    (np.full((N, N), 1e9), "1e\\+09 is no amount of traffic; 0, or 0.000001 to 1000000"),
+    (np.full((N, N), 1e31), "1e\\+31 is no amount of traffic; 0, or 0.000001 to 1000000, .* bytes"),
     (np.zeros((2, N, N)), "an array of shape"),
     ([(0, 1), (0, 2, 1.0)], "row 1: 3 values; src,dst,demand in every row"),
     (np.array([["a"] * N] * N), "of type"),
@@ -265,6 +265,40 @@ def test_bad_traffic_is_refused_alike(traffic, words):
         with pytest.raises(RefusalError, match=words) as found:
             asked()
         assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("text", [
+    "source,destination,amount\n{0},{1},8e9\n{0},{2},4e9\n{3},{1},3e9\n",
+    ",source,destination,amount\n0,{0},{1},8e9\n1,{0},{2},4e9\n2,{3},{1},3e9\n",
+    "src,dst,bytes\n{0},{1},8\n{0},{2},4\n{3},{1},3\n",
+    "{0} {1} 8e9\n{0} {2} 4e9\n{3} {1} 3e9\n",
+])
+def test_bytes_are_divided_by_what_the_busiest_sender_sends(tmp_path, text):
+    file = tmp_path / "sent.csv"
+    file.write_text(text.format(*(NAMES[i] for i in (0, 9, 13, 5))))
+    shares = [(0, 9, 8 / 12), (0, 13, 4 / 12), (5, 9, 3 / 12)]
+    most = r"1.2e\+10" if "8e9" in text else "12"
+    with pytest.warns(UserWarning, match=rf"sent.csv: amounts .* as bytes: 1 is {most} bytes"):
+        found = fl.congestion(NET, traffic=file)
+    assert found.max_congestion == pytest.approx(fl.congestion(NET, traffic=shares).max_congestion)
+    done = flyloom("ebb", NET, "--traffic", str(file))
+    assert done.returncode == 0 and done.stderr.count("amounts are taken as bytes") == 1
+
+
+def test_bytes_of_a_matrix_and_of_switches():
+    names = TOPOLOGY.switch_names
+    matrix = np.zeros((N, N))
+    matrix[0, 9], matrix[0, 13], matrix[5, 9], matrix[7, 1] = 8e9, 4e9, 3e9, 1.0
+    with pytest.warns(UserWarning, match="1 of less than a millionth"):
+        found = fl.ebb(NET, traffic=matrix)
+    matrix[7, 1] = 0
+    wanted = fl.ebb(NET, traffic=matrix / 12e9)
+    assert found.pattern_means == pytest.approx(wanted.pattern_means)
+    each = TOPOLOGY.endpoints // TOPOLOGY.switches
+    with pytest.warns(UserWarning, match="bytes"):
+        found = fl.ebb(NET, traffic=[(names[0], names[4], 6e9)])
+    wanted = fl.ebb(NET, traffic=[(names[0], names[4], float(each))])
+    assert found.pattern_means == pytest.approx(wanted.pattern_means)
 
 
 def test_what_goes_with_patterns_alone_is_refused_with_traffic():

@@ -14,6 +14,7 @@ from flyloom import draw
 from flyloom.draw.floor import floor_data
 from flyloom.draw.heat import IDLE, HeatScale, ramp
 from flyloom.report import charts, flit, flit_page, simulated
+from flyloom.report.simulated import map_rows
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -155,6 +156,34 @@ def test_the_matrix_shows_every_channel_in_its_colour():
         wanted[cell] = max(used, wanted.get(cell, 0.0))
     assert marks(drawing) == {cell: scale.colour(used) for cell, used in wanted.items()}
     assert "Of parallel links the busiest is shown." in drawing
+
+
+def test_rows_have_the_names_of_switches_in_the_order_asked_for():
+    names = ["spine", "leaf a", "leaf b"]
+    drawing = draw.heat_matrix_svg([(1, 0, 0.5), (2, 0, 0.25)], 3, switch_names=names,
+                                   switch_groups=["level 1", "level 0", "level 0"],
+                                   order=[1, 2, 0])
+    assert set(marks(drawing)) == {(0, 2), (1, 2)}
+    texts = re.findall(r">([^<>]+)</text>", drawing)
+    assert [text for text in texts if text in names] == ["leaf a", "leaf b", "spine"]
+    assert "level 0" in texts
+    many = [f"s{i}" for i in range(200)]  # rows of 2.1 px: every 6th has a name
+    drawing = draw.heat_matrix_svg([(i, i - 1, 0.5) for i in range(1, 200)], 200, switch_names=many)
+    named = [text for text in re.findall(r">([^<>]+)</text>", drawing) if text in many]
+    assert named == many[::6]
+
+
+@pytest.mark.parametrize("form", ["netlist", "inline"])
+def test_a_fat_tree_is_drawn_level_by_level_and_a_fabric_without_racks(form):
+    tree = fl.network("fat_tree:leaves=4,spines=2,p=4")
+    if form == "netlist":
+        tree = fl.Topology.from_text(tree.to_text("netlist"), "ibnetdiscover")
+    rows = map_rows(tree)
+    assert rows["groups"] == ["level 0"] * 4 + ["level 1"] * 2
+    assert rows["order"] == list(range(6))
+    assert (rows["floor"] is None) == (form == "netlist")
+    torus = fl.network("torus:shape=4x4,p=1")
+    assert map_rows(torus)["order"] is None and map_rows(torus)["floor"]["racks"]
 
 
 def test_a_large_matrix_has_blocks_of_the_busiest():

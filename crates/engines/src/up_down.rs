@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct UpDown {
     /// The root: a switch by name or number. By default, and in the other planes: the switch with
     /// the least distance to the farthest one; among several, the one of least mean distance, then
-    /// the first. In trees, all switches of the top level.
+    /// the first. In trees, also in those read from files, all switches of the top level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RootSwitch>,
 }
@@ -56,7 +56,7 @@ impl Engine for UpDown {
     ) -> Result<Routing, ComputationError> {
         let root = self.root.as_ref().map(|root| root.find(on)).transpose()?;
         let ranks = match root.is_none().then(|| by_level(on)).flatten() {
-            Some(ranks) => ranks,
+            Some((ranks, _)) => ranks,
             None => breadth_first(on, &roots(on, root, watch)?),
         };
         let legal = |tree: &mut NextHopTree, to| {
@@ -97,14 +97,10 @@ impl RootSwitch {
 /// Ranks by level of a tree, the top level first, then by number; every switch of the top level is
 /// a root. `None` where a cable does not join neighbouring levels, or where some endpoint cannot be
 /// reached up and then down from every other one of its connected part. O(switches * arcs).
-fn by_level(on: &Topology) -> Option<UpDownRanks> {
-    let level = |s: SwitchId| on.switches()[s.ix()].level;
-    let mut links = on.links().iter();
-    if on.links().is_empty() || links.any(|l| level(l.a.switch).abs_diff(level(l.b.switch)) != 1) {
-        return None;
-    }
+fn by_level(on: &Topology) -> Option<(UpDownRanks, Vec<u32>)> {
+    let level = fabric::tree::tree_levels(on)?;
     let mut order: Vec<u32> = (0..on.switches().len() as u32).collect();
-    order.sort_by_key(|&v| (std::cmp::Reverse(on.switches()[v as usize].level), v));
+    order.sort_by_key(|&v| (std::cmp::Reverse(level[v as usize]), v));
     let mut rank = vec![0; order.len()];
     for (r, v) in (0..).zip(order) {
         rank[v as usize] = r;
@@ -118,7 +114,24 @@ fn by_level(on: &Topology) -> Option<UpDownRanks> {
         let with = tree.order[..legal].iter().filter(|v| endpoints[**v as usize] > 0).count();
         with + 1 == (0..endpoints.len()).filter(|s| edge(s) && part[*s] == part[d]).count()
     };
-    (0..endpoints.len()).filter(edge).all(reached).then_some(ranks)
+    (0..endpoints.len()).filter(edge).all(reached).then_some((ranks, level))
+}
+
+/// The switches towards which routes go up: in a tree all those of the top level, else the most
+/// central switch, as [`middle`]. Empty where there is no switch. O(switches * arcs).
+///
+/// # Errors
+/// [`Interrupted`] when `watch` asks to stop.
+pub fn root_switches(
+    on: &Topology,
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<SwitchId>, Interrupted> {
+    let Some((_, level)) = by_level(on) else {
+        return Ok(middle(on, watch)?.into_iter().collect());
+    };
+    let top = level.iter().copied().max().unwrap_or(0);
+    let on_top = (0..level.len()).filter(|&s| level[s] == top && on.switches()[s].up);
+    Ok(on_top.map(SwitchId::from).collect())
 }
 
 /// The centrality of a switch: the hops to the farthest switch that it reaches, the sum of hops to

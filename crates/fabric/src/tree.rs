@@ -1,6 +1,6 @@
 //! The levels of the switches of a tree, even where a few hosts are on switches that are no leaves.
 
-use crate::network::Topology;
+use crate::network::{Link, Topology};
 use base::{Graph, SwitchId};
 use std::collections::BTreeMap;
 
@@ -117,6 +117,22 @@ pub fn levels_of(on: &Topology) -> Result<TreeLevels, SameLevelLink> {
     let links: Vec<(usize, usize)> =
         on.links().iter().map(|l| (l.a.switch.ix(), l.b.switch.ix())).collect();
     levels_beside(&hosts, &on.aside().left_out, &links)
+}
+
+/// The level of every switch of a tree, 0 for leaves: the levels that the network declares, or,
+/// where it declares none, as networks from files do, those of [`levels_of`]. A switch from which
+/// no leaf is reached is on level 0. `None` where the network has no links, or is no tree, in which
+/// every link joins neighbouring levels. O(links log links).
+pub fn tree_levels(on: &Topology) -> Option<Vec<u32>> {
+    let declared: Vec<u32> = on.switches().iter().map(|s| s.level.into()).collect();
+    let level = if declared.iter().any(|level| *level > 0) {
+        declared
+    } else {
+        let found = levels_of(on).ok()?.of;
+        found.into_iter().map(|level| if level == u32::MAX { 0 } else { level }).collect()
+    };
+    let joins = |l: &Link| level[l.a.switch.ix()].abs_diff(level[l.b.switch.ix()]) == 1;
+    (!on.links().is_empty() && on.links().iter().all(joins)).then_some(level)
 }
 
 /// Removes leaves so that no link of `flat` has both ends on one level. At each such conflict of

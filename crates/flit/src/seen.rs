@@ -112,6 +112,8 @@ pub struct BusyChannel {
     pub to: String,
     /// The sender's port.
     pub port: u16,
+    /// The receiver's port.
+    pub to_port: u16,
     /// The share of the measured cycles in which it carried a flit.
     #[serde(rename = "use")]
     pub used: f64,
@@ -162,7 +164,7 @@ const BUSIEST: usize = 10;
 /// A channel between switches: its index among all ports, and the index of the port it leads to.
 struct SwitchChannel {
     from: (u32, u16),
-    to: u32,
+    to: (u32, u16),
     leaves: usize,
     enters: usize,
 }
@@ -180,8 +182,9 @@ impl ChannelUseFigures {
         let use_of = |c: &SwitchChannel| traces.sent[c.leaves] as f64 / traces.cycles as f64;
         let busy = |c: &SwitchChannel| BusyChannel {
             from: names.switches[c.from.0 as usize].clone(),
-            to: names.switches[c.to as usize].clone(),
+            to: names.switches[c.to.0 as usize].clone(),
             port: names.port(c.from.0, c.from.1),
+            to_port: names.port(c.to.0, c.to.1),
             used: use_of(c),
         };
         let mut order: Vec<&SwitchChannel> = channels.iter().collect();
@@ -199,7 +202,7 @@ impl ChannelUseFigures {
         let all = || {
             let mut all = ChannelUseColumns::default();
             for c in &channels {
-                let BusyChannel { from, to, port, used } = busy(c);
+                let BusyChannel { from, to, port, used, .. } = busy(c);
                 all.from.push(from);
                 all.to.push(to);
                 all.port.push(port);
@@ -232,7 +235,7 @@ fn channels(wiring: &RouterWiring) -> Vec<SwitchChannel> {
             if let CableEnd::Router { router: to, port: there } = p.end {
                 let leaves = first[r as usize] + usize::from(port);
                 let enters = first[to as usize] + usize::from(there);
-                all.push(SwitchChannel { from: (r, port), to, leaves, enters });
+                all.push(SwitchChannel { from: (r, port), to: (to, there), leaves, enters });
             }
         }
     }

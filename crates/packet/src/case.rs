@@ -195,6 +195,7 @@ impl PreparedPacketSimulation {
             concentration: self.concentration,
             seed: spec.seed,
             links: spec.links,
+            top: spec.top,
             overtaken: spec.overtaken,
             span_ps: spec.series_ns.map_or(0, |ns| ((ns * 1e3).round() as u64).max(1)),
         }
@@ -349,6 +350,7 @@ impl PreparedPacketSimulation {
             plant: &self.plant,
             replay: self.replay(),
             overtaken: self.spec.overtaken,
+            top: self.spec.top,
             window: self.measured().0,
         };
         let is_stuck = self.is_stuck(ended, ran);

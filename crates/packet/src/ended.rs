@@ -1,7 +1,6 @@
 //! The state of routers and endpoints when a run is over, summed up so that parts of a network that
 //! ran in different processes can be added.
 
-use super::event::NONE;
 use super::model::{NodeState, PacketSimulationModel};
 use super::node::NodePorts;
 use super::plant::LinkClass;
@@ -11,15 +10,15 @@ use base::seed::fnv1a64;
 use des::LpNumber;
 use message::UnfinishedOperations;
 
-/// The busiest port of a router and its busy time; if background jobs run, the time until all other
-/// jobs were done.
+/// A port of a router and its busy time; if background jobs run, the time until all other jobs were
+/// done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BusiestRouterPort {
-    /// How long it was busy, ps; 0 where no port was.
+pub struct BusyRouterPort {
+    /// How long it was busy, ps.
     pub busy_ps: u64,
-    /// The router that the busiest port belongs to.
+    /// The router that the port belongs to.
     pub router: LpNumber,
-    /// The number of the busiest port at its router.
+    /// The number of the port at its router.
     pub port: u16,
 }
 
@@ -46,13 +45,14 @@ pub struct PortUse {
 }
 
 /// The state of some logical processes, or of all, at the end of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FinalRunState {
     /// A digest of all counters of these processes: equal states have equal digests, whatever
     /// engine ran them.
     pub digest: u64,
-    /// The port between routers that was busy longest; the first one if several were.
-    pub busiest: BusiestRouterPort,
+    /// The ports between routers that were busy longest, the busiest first, of equally busy ones
+    /// the first ones: as many as the model lists.
+    pub busiest: Vec<BusyRouterPort>,
     /// Whether any packets still wait.
     pub waits: bool,
     /// The use of ports between routers, where the user asked for it.
@@ -61,14 +61,6 @@ pub struct FinalRunState {
     pub times: Vec<ProcessTimes>,
     /// The operations that processes could not complete.
     pub left: UnfinishedOperations,
-}
-
-impl Default for FinalRunState {
-    fn default() -> Self {
-        let busiest = BusiestRouterPort { busy_ps: 0, router: NONE, port: 0 };
-        let (links, times, left) = (Vec::new(), Vec::new(), UnfinishedOperations::default());
-        Self { digest: 0, busiest, waits: false, links, times, left }
-    }
 }
 
 impl FinalRunState {
@@ -110,6 +102,7 @@ impl FinalRunState {
             all.digest = all.digest.wrapping_add(fnv1a64(&bytes));
         }
         all.sort();
+        all.busiest_only(model.top);
         all
     }
 
@@ -121,7 +114,9 @@ impl FinalRunState {
                 if let Some(until) = until.map(|all| all[usize::from(at)]) {
                     (busy_ps, blocked_ps, since_ps) = (until.busy_ps, until.blocked_ps, NEVER_PS);
                 }
-                self.busy(BusiestRouterPort { busy_ps, router, port: at });
+                if busy_ps > 0 {
+                    self.busiest.push(BusyRouterPort { busy_ps, router, port: at });
+                }
                 if model.links {
                     self.links.push(PortUse {
                         router,
@@ -137,20 +132,17 @@ impl FinalRunState {
         }
     }
 
-    fn busy(&mut self, other: BusiestRouterPort) {
-        let mine = self.busiest;
-        let is_first = (other.router, other.port) < (mine.router, mine.port);
-        if other.busy_ps > 0
-            && (other.busy_ps > mine.busy_ps || other.busy_ps == mine.busy_ps && is_first)
-        {
-            self.busiest = other;
-        }
+    /// Keeps the `top` busiest ports alone, and at least one.
+    fn busiest_only(&mut self, top: u32) {
+        self.busiest.sort_by_key(|p| (std::cmp::Reverse(p.busy_ps), p.router, p.port));
+        self.busiest.truncate(top.max(1) as usize);
     }
 
-    /// Adds the state of other processes.
-    pub fn add(&mut self, other: &Self) {
+    /// Adds the state of other processes, of which the `top` busiest ports are kept.
+    pub fn add(&mut self, other: &Self, top: u32) {
         self.digest = self.digest.wrapping_add(other.digest);
-        self.busy(other.busiest);
+        self.busiest.extend(&other.busiest);
+        self.busiest_only(top);
         self.waits |= other.waits;
         self.links.extend(&other.links);
         self.times.extend(&other.times);

@@ -44,7 +44,7 @@ mod window;
 mod wire;
 
 pub use classes::{ClassPortSharingRule, TrafficClassParameters};
-pub use ended::{BusiestRouterPort, FinalRunState};
+pub use ended::{BusyRouterPort, FinalRunState};
 pub use endpoint::Endpoint;
 pub use event::{ChunkSender, Event, PacketChunk};
 pub use model::{EndpointTrafficSource, NodeState, PacketSimulationModel};

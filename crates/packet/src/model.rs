@@ -51,6 +51,8 @@ pub struct PacketSimulationModel {
     pub expected: u64,
     /// Whether the use of every link is reported.
     pub links: bool,
+    /// How many of the busiest links are reported.
+    pub top: u32,
     /// Whether overtaken packets are counted.
     pub overtaken: bool,
     /// The length of the time spans in which arrivals are reported, ps; 0 if spans are not

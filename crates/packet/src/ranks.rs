@@ -36,7 +36,7 @@ impl PreparedPacketSimulation {
             (FinalRunState::default(), des::SimulationModel::tally(&model));
         let mut ran = EngineCounts { events: 0, last_ps: 0, windows, undone: 0, efficiency: 1.0 };
         for ((other, sums), (events, last_ps)) in others {
-            ended.add(&other);
+            ended.add(&other, model.top);
             tally.merge(&sums);
             ran.events += events;
             ran.last_ps = ran.last_ps.max(last_ps);

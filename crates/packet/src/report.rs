@@ -1,18 +1,21 @@
 //! The report of a run, with names in place of numbers of switches, and nanoseconds.
 
-use super::ended::FinalRunState;
+use super::ended::{BusyRouterPort, FinalRunState};
 use super::latencies::{LatencyFigures, accepted};
 use super::model::PacketSimulationModel;
 use super::offer::{AcceptedTraffic, ClassOfferedTraffic};
 use super::plant::SimulatedNetwork;
 use super::replay::{JobResultRow, ProcessResultColumns, ReplayedJobs};
-use super::row::{ArrivalSeriesColumns, LinkUseColumns, LoadPointResultRow, TrafficClassResultRow};
+use super::row::{
+    ArrivalSeriesColumns, BusyLink, LinkUseColumns, LoadPointResultRow, TrafficClassResultRow,
+};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalStatistics, ArrivalSums};
 use super::window::MeasuredWindow;
 use base::SwitchId;
 use des::SimulationOutcome;
 use fabric::Topology;
+use fabric::network::PortPeer;
 use paths::wiring::RouterWiring;
 use std::sync::Arc;
 
@@ -46,6 +49,8 @@ pub(super) struct RunReportBuilder<'a> {
     pub(super) replay: Option<&'a Arc<ReplayedJobs>>,
     /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
+    /// How many of the busiest links are listed.
+    pub(super) top: u32,
     /// The part of the run that is measured.
     pub(super) window: MeasuredWindow,
 }
@@ -83,7 +88,7 @@ impl RunReportBuilder<'_> {
         waits: &[BlockedPacket],
     ) -> LoadPointResultRow {
         let sums = tally.all();
-        let busiest = ended.busiest;
+        let busiest = self.busiest(ended, ran.last_ps);
         LoadPointResultRow {
             offered_load: load,
             accepted_load: None,
@@ -101,13 +106,11 @@ impl RunReportBuilder<'_> {
             windows: ran.windows,
             rollbacks: ran.undone,
             efficiency: ran.efficiency,
-            busiest_link_use: busiest.busy_ps as f64 / (self.time_ps(ran.last_ps).max(1) as f64),
-            busiest_link: if busiest.busy_ps > 0 {
-                let to = self.leads_to(busiest.router, busiest.port);
-                format!("{} -> {to}", self.name(busiest.router))
-            } else {
-                String::new()
-            },
+            busiest_link_use: busiest.first().map_or(0.0, |link| link.used),
+            busiest_link: busiest
+                .first()
+                .map_or_else(String::new, |link| format!("{} -> {}", link.from, link.to)),
+            busiest_links: busiest.into_iter().take(self.top as usize).collect(),
             digest: format!("{:016x}", ended.digest),
             deadlocked: false,
             cycle: self.cycle(waits),
@@ -119,6 +122,27 @@ impl RunReportBuilder<'_> {
             series: None,
             wall_s: None,
         }
+    }
+
+    /// The busiest channels between routers, in a run that lasts until `last_ps`.
+    fn busiest(&self, ended: &FinalRunState, last_ps: u64) -> Vec<BusyLink> {
+        let time_ps = self.time_ps(last_ps).max(1) as f64;
+        let busy = |link: &BusyRouterPort| {
+            let seats = RouterWiring::seats(self.on, SwitchId(link.router));
+            let port = seats.get(usize::from(link.port)).copied().unwrap_or(u16::MAX);
+            let to_port = match self.on.peer(SwitchId(link.router), port) {
+                PortPeer::Switch(channel) => self.on.head(channel).port,
+                PortPeer::Terminal(_) | PortPeer::Empty => u16::MAX,
+            };
+            BusyLink {
+                from: self.name(link.router).to_owned(),
+                port,
+                to: self.leads_to(link.router, link.port).to_owned(),
+                to_port,
+                used: link.busy_ps as f64 / time_ps,
+            }
+        };
+        ended.busiest.iter().map(busy).collect()
     }
 
     fn accepted(&self, bytes: u64, last_ps: u64) -> f64 {

@@ -55,6 +55,8 @@ pub struct LoadPointResultRow {
     pub busiest_link_use: f64,
     /// The busiest of these links, by the names of its switches.
     pub busiest_link: String,
+    /// The busiest of these links, both directions apart, the busiest first: as many as `top`.
+    pub busiest_links: Vec<BusyLink>,
     /// A digest of all counters of endpoints and links: equal runs have equal digests.
     pub digest: String,
     /// Whether packets wait for one another in a cycle.
@@ -83,6 +85,23 @@ pub struct LoadPointResultRow {
     /// Wall-clock time of the run, s, where it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
+}
+
+/// A channel between two switches, by their names and the ports that its cable is in.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "BusyPacketLink")]
+pub struct BusyLink {
+    /// The switch that sends.
+    pub from: String,
+    /// The port of the switch that sends.
+    pub port: u16,
+    /// The switch that receives.
+    pub to: String,
+    /// The port of the switch that receives.
+    pub to_port: u16,
+    /// The part of the measured window, else of the run, that the channel was busy.
+    #[serde(rename = "use")]
+    pub used: f64,
 }
 
 /// The use of channels between switches, as columns: both directions of every cable.

@@ -198,6 +198,9 @@ pub struct PacketSimulationParameters {
     pub mpi: MpiCostSpec,
     /// Reports bytes, use and the longest queue of every link.
     pub links: bool,
+    /// Only this number of the busiest links between switches, by name.
+    #[schemars(range(max = 100_000))]
+    pub top: u32,
     /// Counts packets that arrive behind one that the same endpoint sent after them.
     pub overtaken: bool,
     /// Reports the times of every process of a workload.
@@ -252,6 +255,7 @@ impl Default for PacketSimulationParameters {
             costs: None,
             mpi: MpiCostSpec::default(),
             links: false,
+            top: 10,
             overtaken: false,
             ranks: false,
             series_ns: None,

@@ -1,6 +1,6 @@
 //! Byte encoding of events and statistics, for runs over several MPI ranks.
 
-use super::ended::{BusiestRouterPort, FinalRunState, PortUse};
+use super::ended::{BusyRouterPort, FinalRunState, PortUse};
 use super::event::{ChunkSender, Event, PacketChunk};
 use super::replay::ProcessTimes;
 use super::tally::{ArrivalStatistics, ArrivalSums, TimeHistogram, TimeSpanArrivals};
@@ -119,7 +119,7 @@ wire_fields! {
         is_last
     }
     ChunkSender { lp, port, lane }
-    BusiestRouterPort { busy_ps, router, port }
+    BusyRouterPort { busy_ps, router, port }
     PortUse { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
     ProcessTimes { rank, end_ps, communication_ps, calculated_ps }
     TimeHistogram { count, sum_ps, max_ps, buckets }

@@ -44,7 +44,7 @@ impl PlanAndFoundFabric<'_> {
         }
         self.report_out_of_reach(&silent, findings);
         for (what, node, other) in self.replaced() {
-            let place = self.place(node);
+            let place = self.planned_place(node);
             let line = format!("{what} {place} is now {other}: put it back, or plan with this one");
             let what = format!("{what} {place} was replaced: {other} is in its place");
             let repair = "put it back, or plan with the new GUID";
@@ -126,7 +126,7 @@ impl PlanAndFoundFabric<'_> {
 
     pub(super) fn report_moved(&self, findings: &mut Vec<CablingFinding>) {
         for round in &self.rounds {
-            let name = |s: &u32| self.name(MatchedDevice::Switch(SwitchId(*s)));
+            let name = |s: &u32| self.fabric_name(MatchedDevice::Switch(SwitchId(*s)));
             let places: Vec<String> = round
                 .switches
                 .iter()

@@ -9,7 +9,7 @@ use super::floor::RackFloor;
 use super::outcome::{CableCheckOptions, DeviceIdentificationCounts};
 use super::places::{PlacementCertainty, PlannedAndFoundCables, endpoint_places, rounds};
 use super::shape::by_structure;
-use base::{Refusal, SwitchId, TerminalId};
+use base::{LinkId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::PortAddresses;
 use fabric::network::{PortPeer, Topology};
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,6 +97,7 @@ impl<'a> PlanAndFoundFabric<'a> {
             (0, up) => format!("none of the plan's {planned} switches was found among {up}"),
             (n, up) => format!("{n} of the {up} switches found are among the plan's {planned}"),
         };
+        let why = [vec![why], self.other_counts()].concat().join("; ");
         let help = "compare with the plan of this fabric, give its GUIDs, or give its switches the \
                     plan's names";
         let why = if self.how.ignore_ports {
@@ -105,6 +106,19 @@ impl<'a> PlanAndFoundFabric<'a> {
             why
         };
         Refusal::new("found", why, help)
+    }
+
+    /// The counts in which plan and fabric differ, in words.
+    fn other_counts(&self) -> Vec<String> {
+        let (plan, found) = (FabricCounts::of(self.plan), FabricCounts::of(self.found));
+        let rows = [
+            (found.switches, plan.switches, "switches"),
+            (found.leaves, plan.leaves, "switches with endpoints"),
+            (found.hosts, plan.hosts, "endpoints a leaf"),
+            (found.links, plan.links, "cables between switches"),
+        ];
+        let differ = rows.into_iter().filter(|(found, plan, _)| found != plan);
+        differ.map(|(found, plan, what)| format!("{found} {what}, {plan} planned")).collect()
     }
 
     /// Identifies the devices by their cables alone. With [`DeviceIdentificationProperty::Auto`],
@@ -272,4 +286,35 @@ fn replace(devices: &mut DeviceMatching, planned: u32, found: u32) -> bool {
     let at = devices.replaced.binary_search(&planned).unwrap_or_else(|at| at);
     devices.replaced.insert(at, planned);
     true
+}
+
+/// Counts of what works in a network, in which networks differ at first sight.
+struct FabricCounts {
+    switches: usize,
+    /// Switches with endpoints.
+    leaves: usize,
+    /// Endpoints on most of the leaves; of several such numbers the largest.
+    hosts: usize,
+    /// Cables between switches.
+    links: usize,
+}
+
+impl FabricCounts {
+    fn of(t: &Topology) -> Self {
+        let mut hosts = vec![0; t.switches().len()];
+        for (i, terminal) in t.terminals().iter().enumerate() {
+            hosts[terminal.plug.switch.ix()] += usize::from(t.terminal_is_up(TerminalId::from(i)));
+        }
+        let mut leaves: BTreeMap<usize, usize> = BTreeMap::new();
+        for n in hosts.into_iter().filter(|n| *n > 0) {
+            *leaves.entry(n).or_insert(0) += 1;
+        }
+        let usual = leaves.iter().max_by_key(|(n, count)| (**count, **n));
+        Self {
+            switches: t.switches().iter().filter(|s| s.up).count(),
+            leaves: leaves.values().sum(),
+            hosts: usual.map_or(0, |(n, _)| *n),
+            links: (0..t.links().len()).filter(|l| t.link_is_up(LinkId::from(*l))).count(),
+        }
+    }
 }

@@ -20,6 +20,7 @@ impl PlanAndFoundFabric<'_> {
         self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
     }
 
+    /// The name of a device in the plan; of one that the plan does not know, in the fabric.
     pub(super) fn name(&self, node: MatchedDevice) -> String {
         let name = match node {
             MatchedDevice::Switch(s) => &self.plan.switches()[s.ix()].name,
@@ -30,41 +31,75 @@ impl PlanAndFoundFabric<'_> {
         name.clone()
     }
 
-    /// The name of a device, with its rack and unit where the floor is known.
-    pub(super) fn place(&self, node: MatchedDevice) -> String {
-        let name = self.name(node);
-        let seat = node.planned().and_then(|d| self.floor?.seat(d));
-        match (self.floor, seat) {
-            (Some(floor), Some(seat)) => match (&floor.racks[seat.rack as usize].name, seat.unit) {
-                (rack, Some(unit)) => format!("{name} ({rack}-U{unit:02})"),
-                (rack, None) => format!("{name} (beside {rack})"),
-            },
-            _ => name,
-        }
+    /// The name that the fabric has for a device; the plan's where the device was not found.
+    pub(super) fn fabric_name(&self, node: MatchedDevice) -> String {
+        let found = match node {
+            MatchedDevice::Switch(s) => {
+                self.boxes.pairs.found[s.ix()].map(|f| &self.found.switches()[f as usize].name)
+            }
+            MatchedDevice::Endpoint(e) => {
+                self.endpoints.pairs.found[e.ix()].map(|f| &self.found.endpoints()[f as usize].name)
+            }
+            MatchedDevice::UnknownSwitch(_) | MatchedDevice::UnknownEndpoint(_) => None,
+        };
+        found.cloned().unwrap_or_else(|| self.name(node))
     }
 
-    /// The name and number of a port, with its label where the floor is known.
+    /// The rack and unit of a device where the floor is known.
+    fn rack(&self, node: MatchedDevice) -> Option<String> {
+        let floor = self.floor?;
+        let seat = floor.seat(node.planned()?)?;
+        let rack = &floor.racks[seat.rack as usize].name;
+        Some(match seat.unit {
+            Some(unit) => format!("{rack}-U{unit:02}"),
+            None => format!("beside {rack}"),
+        })
+    }
+
+    /// The label of a port where the floor is known.
+    fn rack_label(&self, socket: DevicePort) -> Option<String> {
+        let floor = self.floor?;
+        let seat = floor.seat(socket.node.planned()?)?;
+        Some(floor.label(seat, &self.name(socket.node), socket.port))
+    }
+
+    /// The name of a device in the fabric; in brackets that of the plan, where it is another, and
+    /// rack and unit, where the floor is known.
+    pub(super) fn place(&self, node: MatchedDevice) -> String {
+        let (name, planned) = (self.fabric_name(node), self.name(node));
+        let planned = Some(planned).filter(|planned| *planned != name);
+        with_brackets(name, [planned, self.rack(node)])
+    }
+
+    /// As [`Self::place`], by the plan's name alone.
+    pub(super) fn planned_place(&self, node: MatchedDevice) -> String {
+        with_brackets(self.name(node), [self.rack(node), None])
+    }
+
+    /// The name and number of a port: the device as [`Self::place`] names it, and the label of the
+    /// port where the floor is known.
     pub(super) fn label(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
-        let name = self.name(socket.node);
+        let (name, planned) = (self.fabric_name(socket.node), self.name(socket.node));
+        let planned = Some(planned).filter(|planned| *planned != name);
         let text = format!("{name} port {}", socket.port);
-        let seat = socket.node.planned().and_then(|d| self.floor?.seat(d));
-        match (self.floor, seat) {
-            (Some(floor), Some(seat)) => {
-                format!("{text} ({})", floor.label(seat, &name, socket.port))
-            }
-            _ => text,
-        }
+        with_brackets(text, [planned, self.rack_label(socket)])
     }
 
-    /// The label of a port; its device's name and number where there is no label.
+    /// The fabric's name of a port's device with the label of the port; with its number where there
+    /// is no label.
     pub(super) fn short(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
-        let name = self.name(socket.node);
-        let seat = socket.node.planned().and_then(|d| self.floor?.seat(d));
-        match (self.floor, seat) {
-            (Some(floor), Some(seat)) => floor.label(seat, &name, socket.port),
-            _ => format!("{name} P{:02}", socket.port),
+        let name = self.fabric_name(socket.node);
+        match self.rack_label(socket) {
+            Some(label) => format!("{name} ({label})"),
+            None => format!("{name} port {}", socket.port),
         }
     }
+}
+
+/// A text with these further words in brackets behind it, as far as there are some.
+fn with_brackets(text: String, more: [Option<String>; 2]) -> String {
+    let more: Vec<String> = more.into_iter().flatten().collect();
+    if more.is_empty() { text } else { format!("{text} ({})", more.join(", ")) }
 }

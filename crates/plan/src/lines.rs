@@ -7,7 +7,8 @@ use super::repairs::{CableDifference, CableRepairStep};
 use base::SwitchId;
 use fabric::network::Cable;
 
-/// Width that a line should fit: ports have name and label where that fits, else their label alone.
+/// Width that a line should fit: ports have all their names and their label where that fits, else
+/// the fabric's name of the device and the label.
 const COLUMNS: usize = 100;
 
 /// `n` with its noun: `one` for 1, else `many`.
@@ -16,8 +17,8 @@ pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
 }
 
 impl PlanAndFoundFabric<'_> {
-    /// The text that `make` gives for these ports: with names and labels, or with labels alone
-    /// where that is too long.
+    /// The text that `make` gives for these ports: with all names and labels, or with fewer where
+    /// that is too long; each port has its device's name.
     fn of_ports(&self, ports: &[DevicePort], make: impl Fn(&[String]) -> String) -> String {
         let line = make(&ports.iter().map(|s| self.label(*s)).collect::<Vec<_>>());
         if line.chars().count() <= COLUMNS {

@@ -69,7 +69,9 @@ pub fn check<'py>(
         };
         let (due, scope) = due(t, floor.as_ref(), asked)?;
         let how = CableCheckOptions { identify, ignore_ports: asked.ignore_ports, due };
-        let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), how)?;
+        // without rules the floor is one that was made up: nobody knows its racks
+        let labels = floor.as_ref().filter(|_| given);
+        let check = plan::check_cables_by(t, Some(&addresses), found, labels, how)?;
         let mut value = serde_json::to_value(&check).unwrap_or_default();
         value["clean"] = check.is_clean().into();
         let laid = scope.iter().all(|id| check.cables.get(id) != Some(&PlannedCableState::Unlaid));
@@ -84,7 +86,11 @@ pub fn check<'py>(
         value["guids"] = check.guids.iter().map(guid).collect();
         let steps = |floor: RackFloor| {
             let cables = plan::cables(t, &floor, &rules, shop).ok()?;
-            Some(json!(plan::progress(&floor, &cables, &check)))
+            let mut progress = plan::progress(&floor, &cables, &check);
+            if !given {
+                progress.racks.clear();
+            }
+            Some(json!(progress))
         };
         value["progress"] = floor.and_then(steps).unwrap_or_default();
         Ok(value)

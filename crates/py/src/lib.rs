@@ -8,6 +8,7 @@ mod enter;
 mod export;
 mod fault;
 mod file_formats;
+mod identify;
 mod lab_face;
 mod mapping;
 mod message;
@@ -123,6 +124,7 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(observed::observe_counters, m)?)?;
     m.add_function(wrap_pyfunction!(observed::predicted_loads, m)?)?;
     m.add_function(wrap_pyfunction!(observed::estimated_traffic, m)?)?;
+    m.add_function(wrap_pyfunction!(identify::identify, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::carrying, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::described_member, m)?)?;

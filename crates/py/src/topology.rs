@@ -327,6 +327,18 @@ impl Topology {
         Ok(found.map_err(|_| interrupted())?.map(|s| s.0))
     }
 
+    /// The level of every switch of a tree, 0 for leaves, also of one that was read from a file;
+    /// None where the network is no tree.
+    fn tree_levels(&self) -> Option<Vec<u32>> {
+        fabric::tree::tree_levels(&self.inner)
+    }
+
+    /// The roots of `up_down`: of a tree all switches of the top level, else the one in the middle.
+    fn root_switches(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        let found = enter(py, None, |watch| engines::up_down::root_switches(&self.inner, watch))?;
+        Ok(found.map_err(|_| interrupted())?.into_iter().map(|s| s.0).collect())
+    }
+
     /// What a user should know of this member of its family beside its figures, a sentence each.
     fn notes(&self) -> PyResult<Vec<String>> {
         let recipe = self.inner.recipe();

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Topology
+from flyloom._core import RefusalError, Topology, identify
 from flyloom.cabling import model
 from flyloom.inputs.networks import network
 from flyloom.support.files import of_one_writing
@@ -21,10 +22,10 @@ METHODS = ("auto", "guid", "name", "structure")
 
 
 def load_plan(planned: str) -> tuple[Topology, dict[str, Any] | None]:
-    """The planned network and its floor rules, None for the default ones.
+    """The planned network and its floor rules, None where it has no floor of its own.
 
     ``planned`` is a network as elsewhere, or a folder of ``flyloom cables``: its ``network.json``,
-    and the ``rules`` of its ``plan.json`` where there is one.
+    and the ``rules`` of its ``plan.json``, the default ones where there is none.
     """
     folder = Path(planned)
     if not os.path.isdir(folder):  # False, too, for names that no folder can have
@@ -33,15 +34,40 @@ def load_plan(planned: str) -> tuple[Topology, dict[str, Any] | None]:
         raise RefusalError(f"{planned}: no network.json in it; give a folder of flyloom cables")
     path = folder / "plan.json"
     if not os.path.exists(path):
-        return network(str(folder / "network.json")), None
+        return network(str(folder / "network.json")), {}
     # only these two: people write into the lists
     with of_one_writing(folder, ("network.json", "plan.json"), others=False):
         topology, text = network(str(folder / "network.json")), read_text(path)
     document = parsed_json(text, path, "a plan of flyloom cables")
-    rules = document.get("rules") if isinstance(document, dict) else None
-    if rules is not None and not isinstance(rules, dict):
+    rules = document.get("rules", {}) if isinstance(document, dict) else None
+    if not isinstance(rules, dict):
         raise RefusalError(f"{path}: rules: not an object; write it anew with flyloom cables")
     return topology, rules
+
+
+LARGE = 20_000
+"""Links of a fabric above which nobody waits for the network that it is."""
+
+
+def what_fits(found: Topology, error: RefusalError) -> str:
+    """A clause on the network that a fabric is, where it was refused as that of another plan; else
+    empty."""
+    return f"; {_named(found)}" if str(error).startswith("found: ") and _named(found) else ""
+
+
+def misfit(found: Topology, document: dict[str, Any]) -> list[str]:
+    """A line on the network that a fabric is, where most cables are not as planned; else none."""
+    if document["unlaid"] or 2 * document["correct"] >= document["planned"]:
+        return []
+    named = _named(found)
+    return [f"most cables are not as planned: {named}"] if named else []
+
+
+@lru_cache(maxsize=1)
+def _named(found: Topology) -> str:
+    """Which network a fabric is, in words; empty where it is none, or large."""
+    members = identify(found, 1) if found.links <= LARGE else []
+    return f"this is {members[0]['words']}" if members else ""
 
 
 def read_guids(path: Path) -> dict[str, int]:
@@ -104,6 +130,19 @@ def hint(found: dict[str, Any], ignore_ports: bool) -> list[str]:
             "takes them as right"]
 
 
+def _steps(found: dict[str, Any]) -> list[tuple[str, dict[str, int]]]:
+    """The cables by step, with its name. Where the plan has no racks of its own and nothing is left
+    to be laid, cables of one rack are counted with those between racks."""
+    progress = found["progress"]
+    if not progress:
+        return []
+    steps = list(zip(STEPS, progress["steps"], strict=True))
+    if progress["racks"] or found["unlaid"]:
+        return steps
+    (_, one), (_, other) = steps[2:]
+    return [*steps[:2], ("between groups", {key: one[key] + other[key] for key in one})]
+
+
 def summary(found: dict[str, Any], ignore_ports: bool = False) -> list[tuple[str, Any]]:
     """The counts of a check as lines of a table."""
     identified = found["identified"]
@@ -119,8 +158,7 @@ def summary(found: dict[str, Any], ignore_ports: bool = False) -> list[tuple[str
         lines.append(("  unplugged", found["missing"]))
     if found["unlaid"]:
         lines.append(("not yet laid", found["unlaid"]))
-    steps = found["progress"]["steps"] if found["progress"] else []
-    for name, step in zip(STEPS, steps, strict=False):
+    for name, step in _steps(found):
         if step["planned"]:
             lines.append((f"  {name}", f"{step['correct']:,} of {step['planned']:,}"))
     return [*lines, ("findings", len(found["findings"]))]

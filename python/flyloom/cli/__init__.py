@@ -46,6 +46,7 @@ GROUPS = {
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
     "observe": ("observe",),
+    "identify": ("identify",),
     "experiments": ("run", "report", "schema"),
     "parts": ("list",),
     "about": ("doctor", "example", "help"),

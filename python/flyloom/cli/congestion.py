@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from flyloom.cli import completion
+from flyloom.cli.busiest import BusiestCsv, after_figures
 from flyloom.cli.common import (
     AnyEngine,
     Json,
@@ -56,6 +57,7 @@ class CommunicationOptions:
         bool, declared("congestion", "endpoint_cables")
     ] = CONGESTION["endpoint_cables"]
     metric: Annotated[str, declared("congestion", "metric")] = CONGESTION["metric"]
+    top: Annotated[int, declared("congestion", "top")] = CONGESTION["top"]
 
 
 @app.command(epilog=epilog(
@@ -76,6 +78,7 @@ def congestion(
                      help="file for a histogram of the metric: .svg, .png, .pdf or .html"),
     ] = None,
     width: Width = None,
+    csv: BusiestCsv = None,
     as_json: Json = False,
 ) -> None:
     """Congestion of a communication pattern over tables: shares, times, histograms."""
@@ -97,12 +100,11 @@ def congestion(
             routing, sent.pattern, sent.argument, traffic=sent.traffic, samples=sent.samples,
             seed=sent.seed, endpoints=endpoints_of(sent.endpoints), first_job=sent.first_job,
             placement=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
-            metric=sent.metric, progress=bar,
+            metric=sent.metric, top=sent.top, progress=bar,
         )
     document = {"network": topology.recipe, "engine": name, **found.to_dict()}
     if output:
-        spec = report.spec(document)
-        write_picture(output, spec, lambda: report.page(document), width)
+        write_picture(output, report.spec(document), lambda: report.page(document), width)
     interval = found.confidence_interval_95
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),
@@ -115,11 +117,13 @@ def congestion(
         ("mean time, messages in step", found.mean_delay),
     ]
     if found.first_job:
-        lines.append(("mean share of the first job", found.first_job_share))
-        lines.append(("mean share of the second job", found.second_job_share))
+        lines += [("mean share of the first job", found.first_job_share),
+                  ("mean share of the second job", found.second_job_share)]
     if sent.metric != "bandwidth":
         lines.append((f"mean of {found.metric}", found.mean))
-    emit(document, as_json, lines)
+    if csv != "-":
+        emit(document, as_json, lines)
+    after_figures(document, csv, as_json)
     if output and not as_json:
         print(f"written to {output}")
 

@@ -9,8 +9,8 @@ from typer.core import TyperGroup
 from flyloom.cli import usage
 
 PANELS = {
-    "Networks": ("design", "structure", "resilience", "size", "scale", "choose", "compare",
-                 "search", "export"),
+    "Networks": ("design", "identify", "structure", "resilience", "size", "scale", "choose",
+                 "compare", "search", "export"),
     "Racks, cables and prices": ("plan", "cables", "verify-cables", "observe", "cost",
                                  "catalog"),
     "Routes": ("route", "verify", "lanes", "repair", "deploy", "opensm-plugin",

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from flyloom.cli import GROUPS
+from flyloom.cli.busiest import BusiestCsv, after_figures
 from flyloom.cli.common import (
     AnyEngine,
     Json,
@@ -44,19 +45,30 @@ def command(row: dict[str, Any]) -> Callable[..., None]:
         if usual is None:
             kind |= None
         takes.append((name, Annotated[kind, option(row["name"], name)], usual))
+    if lists_channels(row):
+        takes.append(("csv", BusiestCsv, None))
     takes.append(("as_json", Json, False))
 
-    def run(source: str, as_json: bool, **given: Any) -> None:
+    def run(source: str, as_json: bool, csv: str | None = None, **given: Any) -> None:
         how = {key: given.pop(key) for key in options}
-        run_measure(row, source, how, given, as_json)
+        run_measure(row, source, how, given, (as_json, csv))
 
     return signed(run, takes, row["doc"].split("\n\n")[0].replace("\n", " "))
 
 
+def lists_channels(row: dict[str, Any]) -> bool:
+    """Whether a measure lists the busiest channels: one with a parameter that says how many."""
+    return any(param["name"] == "top" for param in row["params"])
+
+
 def run_measure(
-    row: dict[str, Any], source: str, how: dict[str, Any], given: dict[str, Any], as_json: bool
+    row: dict[str, Any], source: str, how: dict[str, Any], given: dict[str, Any],
+    into: tuple[bool, str | None],
 ) -> None:
-    """Measures, prints, and ends with 1 where the record says that something does not hold."""
+    """Measures, prints, and ends with 1 where the record says that something does not hold.
+
+    ``into`` says whether JSON is printed, and into which file the busiest channels are written.
+    """
     from flyloom.cli.routes import tables_of
     from flyloom.support.progress import bars
     from flyloom.verbs.measures import measure
@@ -76,8 +88,10 @@ def run_measure(
             topology = load_network(source, how["p"])
             about = {"network": topology.recipe}
             found = measure(topology, row["name"], progress=bar, **given).to_dict()
-    emit({**about, **found}, as_json, list(about.items()))
-    if not as_json:
+    as_json, csv = into
+    if csv != "-":
+        emit({**about, **found}, as_json, list(about.items()))
+    if not as_json and csv != "-":
         from flyloom.lab.measured import figures
 
         cells = figures(row["name"], found, tuple(KNOWN.values()))
@@ -85,6 +99,8 @@ def run_measure(
             (column["name"], cells[column["name"]], column["unit"], column["meaning"])
             for column in row["columns"]
         ], left=(0, 2, 3))
+    if lists_channels(row):
+        after_figures(found, csv, as_json)
     raise typer.Exit(0 if found.get("holds", True) else 1)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flyloom.cli import completion
+from flyloom.cli.busiest import BusiestCsv, after_figures
 from flyloom.cli.common import (
-    AnyEngine,
     Engine,
     Found,
     Json,
@@ -267,16 +267,17 @@ def verify(
 
 
 @app.command(epilog=epilog("flyloom ebb slim_fly:q=19 -e dfsssp --samples 1000 --seed 1"))
+@grouped
 def ebb(
     net: Tables,
-    engine: AnyEngine = None,
     traffic: Annotated[str | None, declared("ebb", "traffic")] = None,
     samples: Annotated[int, declared("ebb", "samples")] = EBB["samples"],
     seed: Annotated[int, declared("ebb", "seed")] = EBB["seed"],
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
+    top: Annotated[int, declared("ebb", "top")] = EBB["top"],
+    *,
+    routes: RouteOptions,
     p: P = None,
+    csv: BusiestCsv = None,
     as_json: Json = False,
 ) -> None:
     """Effective bisection bandwidth over an engine's tables."""
@@ -286,11 +287,13 @@ def ebb(
 
     whole("--samples", samples, 1, 2**32 - 1)
     whole("--seed", seed, 0, 2**64 - 1)
+    whole("--top", top, 0, 2**32 - 1)
     with bars() as bar:
         topology, routing, name = tables_of(
-            net, engine, lmc, layers, option, bar, p, traffic=traffic
+            net, routes.engine, routes.lmc, routes.layers, routes.option, bar, p,
+            traffic=traffic,
         )
-        given = {"samples": samples, "traffic": traffic, "seed": seed}
+        given = {"samples": samples, "traffic": traffic, "seed": seed, "top": top}
         found = measured(routing, "ebb", given, bar)
     interval = found["confidence_interval_95"]
     lines = [
@@ -303,4 +306,6 @@ def ebb(
     if traffic is not None:
         lines.insert(2, ("traffic", traffic))
     about = {"network": topology.recipe, "engine": name, "lmc": routing.lmc}
-    emit({**about, **found}, as_json, lines)
+    if csv != "-":
+        emit({**about, **found}, as_json, lines)
+    after_figures(found, csv, as_json)

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from flyloom.cli.busiest import after_points
 from flyloom.cli.common import emit, print_table
 from flyloom.report.on_path import on_path
 from flyloom.verbs.runs import (
@@ -180,6 +181,12 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
             print(f"saturation throughput  {run['saturation_throughput']:.3f}{of}")
 
 
+def show_packets(found: dict[str, Any]) -> None:
+    """Prints what the packet level found, and the busiest links of one run."""
+    show_points(found, PACKET)
+    after_points(found)
+
+
 JOBS = (
     ("ranks", "ranks"), ("longest ns", "max_comm_ns"),
     ("mean ns", "mean_comm_ns"), ("latency ns", "mean_latency_ns"),
@@ -237,7 +244,7 @@ def show_message(found: dict[str, Any]) -> None:
 
 
 SHOWN: dict[str, Callable[[dict[str, Any]], None]] = {
-    "flit": partial(show_points, columns=FLIT), "packet": partial(show_points, columns=PACKET),
+    "flit": partial(show_points, columns=FLIT), "packet": show_packets,
     "message": show_message,
 }
 """What prints that which a simulator found, by its level."""

@@ -14,6 +14,7 @@ import typer
 
 from flyloom._core import message_schema, simulators
 from flyloom.cli import completion
+from flyloom.cli.busiest import BusiestCsv, busiest_csv, of_points
 from flyloom.cli.common import (
     NET_HELP,
     Json,
@@ -132,6 +133,8 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
         takes.append((name, kind, None))
     if level == "message":
         takes += list(message_options())
+    if level == "packet":
+        takes.append(("csv", BusiestCsv, None))
     takes += [("setting", settings_of(level), None), ("threads", Threads, None), ("p", P, None),
               ("output", TimelineOutput if level == "message" else Output, None),
               ("width", Width, None), ("as_json", Json, False)]
@@ -209,6 +212,7 @@ def simulate_and_show(
 
     output, width, as_json, p = (
         given.pop(name) for name in ("output", "width", "as_json", "p"))
+    csv = given.pop("csv", None)
     check_output(output, level, width)
     check_ranks(files.get("ranks"))
     how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
@@ -235,7 +239,9 @@ def simulate_and_show(
     for key, path in files.items():
         if path is not None:
             write_csv(found, key, path)
-    end(level, found, (output, width), source, as_json)
+    if csv is not None:
+        busiest_csv(of_points(found), "use", csv)
+    end(level, found, (output, width), source, as_json, silent=csv == "-")
 
 
 def check_output(output: Path | None, level: str, width: float | None = None) -> None:
@@ -353,14 +359,16 @@ def table_of(name: str, words: str) -> dict[str, Any]:
 
 def end(
     level: str, found: dict[str, Any], into: tuple[Path | None, float | None],
-    source: Topology | str | None, as_json: bool,
+    source: Topology | str | None, as_json: bool, silent: bool = False,
 ) -> None:
     """Writes what a simulator found where that is asked for, ``into`` a file with a width of its
-    chart, and prints it."""
+    chart, and prints it but where that is to be ``silent``."""
     output, width = into
     shown = without_arrays(found) if level == "message" else found
     if output:
         write(level, found, json.dumps(shown), (output, width), source)
+    if silent:
+        return
     if as_json:
         print(json.dumps(shown))
         return

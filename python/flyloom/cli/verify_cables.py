@@ -106,6 +106,8 @@ def verify_cables(
             print("\n".join(checked.words(finding, verbose)))
         for line in checked.hint(found, ignore_ports):
             print(line)
+        for line in checked.misfit(check.fabric_found, found):
+            print(line)
     raise typer.Exit(0 if found["clean"] else 1)
 
 
@@ -143,6 +145,7 @@ class CableCheckOptions:
         self.plan, self.rules = checked.load_plan(planned)
         self.known = None if files.guids is None else checked.read_guids(files.guids)
         self.seen: set[str] = set()
+        self.fabric_found = self.plan
         # refuses bad GUIDs, rules and steps before any look
         self._compared(self.plan, identify if ignore_ports else "auto", None)
 
@@ -151,10 +154,15 @@ class CableCheckOptions:
 
     def look(self, *, again: bool = False) -> dict[str, Any]:
         """What is found now; with ``again`` what was laid in an earlier look must still be."""
+        from flyloom._core import RefusalError
         from flyloom.cabling import checked
 
         found = this_fabric() if self.fabric is None else load_network(self.fabric, None)
-        document = self._compared(found, self.identify, self.seen if again else None)
+        self.fabric_found = found
+        try:
+            document = self._compared(found, self.identify, self.seen if again else None)
+        except RefusalError as error:
+            raise RefusalError(f"{error}{checked.what_fits(found, error)}") from None
         if again:
             self.seen.update(checked.laid(self.plan, document))
         return document

@@ -114,8 +114,9 @@ def route_with_opensm(
 ) -> Routing:
     """The tables that OpenSM's own ``engine`` makes for a network, read back from the fabric.
 
-    On networks without levels ``updn`` and ``dnup`` get a root, that of our ``up_down``
-    (``Topology.middle_switch``), for OpenSM finds none by itself. ``max_lanes``, 1 to 8, is how
+    On networks that declare no levels ``updn`` and ``dnup`` get the roots of our ``up_down``
+    (``Topology.root_switches``: of a tree that was read from a file all top switches), for OpenSM
+    finds none by itself. ``max_lanes``, 1 to 8, is how
     many lanes ``nue`` may use (OpenSM's default: 1); the other engines take none. Raises as
     :func:`deploy`; an engine that cannot route the network is a ``DeployError`` with OpenSM's
     reason.
@@ -154,7 +155,8 @@ def opensm_engine(
     """A fabric that OpenSM's own ``engine`` routes, with the options that it needs there."""
     roots, conf = None, {}
     if engine in ("updn", "dnup") and not topology.levels.any():
-        roots = [topology.addresses(lmc)["switch_guid"][topology.middle_switch()]]
+        guids = topology.addresses(lmc)["switch_guid"]
+        roots = [guids[switch] for switch in topology.root_switches()]
     if max_lanes is not None:
         if engine != "nue":
             raise RefusalError(f"max_lanes: OpenSM's {engine} takes none; its nue does, 1 to 8")

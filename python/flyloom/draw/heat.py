@@ -20,6 +20,7 @@ from flyloom.draw.matrix import (
     dividers,
     lattice,
     matrix_order,
+    row_names,
 )
 from flyloom.draw.svg import GREY, INK, PAPER, SvgDrawing, fitting, note_svg, number, plural
 
@@ -32,6 +33,8 @@ RAMP = ("#f6d746", "#fca50a", "#dd513a", "#932667", "#420a68", "#160b39")
 that still stands out on paper."""
 STEPS = 10
 """Colours, at most."""
+NAMES_PX = 150
+"""The room for names of rows, at most."""
 MARKS = 120_000
 """Channels that the matrix shows each by itself, at most."""
 
@@ -81,6 +84,8 @@ def heat_matrix_svg(
     *,
     switch_groups: Sequence[object] | None = None,
     switch_racks: Sequence[object] | None = None,
+    switch_names: Sequence[str] | None = None,
+    order: Sequence[int] | None = None,
     unit: str = FLITS,
     title: str = "Use of links",
     most: float | None = None,
@@ -88,7 +93,9 @@ def heat_matrix_svg(
     """The adjacency matrix with every channel in the colour of its utilisation: rows send, columns
     receive. Colours go up to ``most``, where that is given, else to the busiest channel.
 
-    Rows are ordered as in :func:`flyloom.draw.adjacency_svg`. Where several channels fall on a mark
+    Rows are in the ``order`` of these switches, else as in :func:`flyloom.draw.adjacency_svg`, and
+    labelled with ``switch_names``
+    where these are given, else with racks or groups. Where several channels fall on a mark
     (parallel cables; above 2,000 switches or 120,000 channels blocks of at most 160 by 160) it has
     the colour of the busiest. O(channels + switches log switches).
     """
@@ -96,7 +103,7 @@ def heat_matrix_svg(
     if not known:
         return note_svg(title, "There are no links between switches.")
     scale = HeatScale(max(used for _, _, used in known) if most is None else most)
-    order = matrix_order(switch_count, switch_groups, switch_racks)
+    order = order or matrix_order(switch_count, switch_groups, switch_racks)
     place = [0] * switch_count
     for row, switch in enumerate(order):
         place[switch] = row
@@ -107,6 +114,8 @@ def heat_matrix_svg(
         cell = (place[a] * side // switch_count, place[b] * side // switch_count)
         busiest[cell] = max(used, busiest.get(cell, 0.0))
     left, top = 62, 34
+    if switch_names:
+        left = 8 + min(NAMES_PX, max(54, math.ceil(5.8 * max(map(len, switch_names)))))
     note = ""
     if blocks:
         note = "Too large for single marks: each block has the colour of its busiest channel."
@@ -121,7 +130,10 @@ def heat_matrix_svg(
     _marks(drawing, busiest, scale, cell_px)
     if not blocks and cell_px > 4:
         lattice(drawing, side, cell_px)
-    dividers(drawing, order, MATRIX_PX / switch_count, switch_groups, switch_racks)
+    scale_px = MATRIX_PX / switch_count
+    dividers(drawing, order, scale_px, switch_groups, switch_racks, beside=not switch_names)
+    if switch_names:
+        row_names(drawing, order, scale_px, switch_names, left - 6)
     drawing.close()
     _legend(drawing, left, foot + 24, scale, unit)
     if note:

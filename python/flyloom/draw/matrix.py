@@ -170,9 +170,10 @@ def _runs(order: Sequence[int], values: Sequence[object]) -> list[tuple[int, int
 
 def dividers(
     drawing: SvgDrawing, order: Sequence[int], scale: float,
-    groups: Sequence[object] | None, racks: Sequence[object] | None,
+    groups: Sequence[object] | None, racks: Sequence[object] | None, *, beside: bool = True,
 ) -> None:
-    """The diagonal, lines between groups and racks, and the names of those where they fit."""
+    """The diagonal, lines between groups and racks, and the names of those where they fit, above
+    the matrix and ``beside`` it."""
     drawing.add("path", d=f"M0 0L{MATRIX_PX} {MATRIX_PX}", stroke=PALE)
     for values, colour, width in ((groups, "#d5dbe2", 0.7), (racks, "#8d98a5", 1.0)):
         runs = _runs(order, values) if values is not None else []
@@ -193,11 +194,26 @@ def dividers(
     across = all(clipped(n, s, 10) == n for n, s in zip(names, spans, strict=True))
     for (start, end, _), name, span in zip(runs, names, spans, strict=True):
         middle = (start + end) / 2 * scale
-        if span >= 12:
-            beside = clipped(name, 56, 10)
-            drawing.text(-6, middle + 3.5, beside, 10, text_anchor="end", fill=GREY)
+        if span >= 12 and beside:
+            shown = clipped(name, 56, 10)
+            drawing.text(-6, middle + 3.5, shown, 10, text_anchor="end", fill=GREY)
         if across:
             drawing.text(middle, -6, name, 10, text_anchor="middle", fill=GREY)
+
+
+ROW_NAME_PX = 11
+"""The least distance of two names of rows."""
+
+
+def row_names(
+    drawing: SvgDrawing, order: Sequence[int], scale: float, names: Sequence[str], room_px: float
+) -> None:
+    """The names of the switches beside their rows: of all, or of every n-th where rows are lower
+    than a line of text."""
+    every = -(-ROW_NAME_PX // scale) if scale < ROW_NAME_PX else 1
+    for row in range(0, len(order), int(every)):
+        name = clipped(names[order[row]], room_px, 10)
+        drawing.text(-6, (row + 0.5) * scale + 3.5, name, 10, text_anchor="end", fill=GREY)
 
 
 def _cell_marks(

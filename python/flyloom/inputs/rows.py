@@ -43,6 +43,8 @@ class RawTrafficRows:
     """A matrix's entries: arrays of row, column and value."""
     lines: tuple[int, ...] = ()
     """The line of every row, for a matrix that is text."""
+    in_bytes: bool = False
+    """Whether the heading of the amounts says that they are bytes."""
 
     def place(self, row: int, column: int) -> str:
         """Where an entry of the matrix stands, for refusals."""
@@ -104,8 +106,11 @@ def _of_text(name: str, text: str) -> RawTrafficRows:
     else:
         numbered = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     numbered = [(line, row) for line, row in numbered if not row[0].lstrip().startswith("#")]
-    if numbered and _is_heading(numbered[0][1]):
-        numbered = numbered[1:]
+    in_bytes = False
+    if numbered and (heading := _heading(numbered[0][1])):
+        in_bytes = len(heading) == 3 and heading[2] in BYTES
+        first = len(numbered[0][1]) - len(heading)  # pandas writes the number of the row before
+        numbered = [(line, row[first:]) for line, row in numbered[1:]]
     dense = _dense([row for _, row in numbered])
     if dense is not None:
         return _whole(name, dense, tuple(line for line, _ in numbered))
@@ -116,7 +121,8 @@ def _of_text(name: str, text: str) -> RawTrafficRows:
                 if not _is_number(cell):
                     place = f"{name}: line {line}, column {column}"
                     raise RefusalError(f"{place}: {shown(cell)} is no number")
-    return RawTrafficRows(name, [(f"{name}: line {line}", row) for line, row in numbered])
+    rows = [(f"{name}: line {line}", row) for line, row in numbered]
+    return RawTrafficRows(name, rows, in_bytes=in_bytes)
 
 
 HEADINGS = (
@@ -126,12 +132,22 @@ HEADINGS = (
 """Headings of the first two columns of a table of pairs, as programs write them."""
 
 
-def _is_heading(row: Sequence[str]) -> bool:
-    """Whether a row has the headings of the columns below it."""
+BYTES = {"bytes", "bytes_sent", "size_bytes"}
+"""Headings of the third column that say that its amounts are bytes."""
+
+
+def _heading(row: Sequence[str]) -> list[str]:
+    """The headings of the columns of pairs, in small letters, of a row that has them; else none.
+
+    The column that pandas has for the numbers of rows has an empty heading, and is left out.
+    """
     words = [cell.strip().strip('"').lower() for cell in row]
-    return 2 <= len(words) <= 3 and all(
+    if words and not words[0]:
+        words = words[1:]
+    known = 2 <= len(words) <= 3 and all(
         word in known for word, known in zip(words, HEADINGS, strict=False)
     )
+    return words if known else []
 
 
 def said(given: Any) -> RawTrafficRows:
@@ -278,4 +294,5 @@ def digest_of(found: RawTrafficRows | RawTimedPackets) -> list[Any]:
     if isinstance(found, RawTimedPackets):
         return ["times", found.text]
     entries = [np.asarray(column).tolist() for column in found.entries]
-    return [[list(map(str, row)) for _, row in found.rows], found.shape, entries]
+    unit = ["bytes"] if found.in_bytes else []
+    return [[list(map(str, row)) for _, row in found.rows], found.shape, entries, *unit]

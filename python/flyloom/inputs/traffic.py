@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -25,7 +26,9 @@ from flyloom.inputs.rows import (
 )
 from flyloom.plugins.functions import named, returned, split, wrong
 from flyloom.plugins.parts import PluginPart
+from flyloom.support import machine
 from flyloom.support.checks import whole
+from flyloom.support.notes import once
 from flyloom.support.reading import is_path, shown, standing_in
 
 Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any] | Traffic
@@ -33,7 +36,9 @@ Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any]
 amount, or a mapping from source and destination to amount."""
 
 LEAST, MOST = 1e-6, 1e6
-"""The bounds of an amount that is not 0."""
+"""The bounds of an amount that is not 0. Where one is above, all are bytes."""
+MOST_BYTES = 1e30
+"""The most bytes that a pair may send."""
 
 _travelled: dict[str, RawTrafficRows | RawTimedPackets] = {}
 
@@ -50,7 +55,8 @@ def demands(
     traffic
         See docs/measures.md#own-traffic: one vocabulary for ``throughput``, ``congestion``, ``ebb``
         and the engine ``application``. Amounts are in units of an endpoint's full rate: 0, or
-        ``LEAST`` to ``MOST``. What an endpoint sends to itself is left out.
+        ``LEAST`` to ``MOST``; or they are bytes, which are divided by what the busiest endpoint
+        sends. What an endpoint sends to itself is left out.
     elephants
         Fraction of the flows of ``"elephant"`` that is large.
     seed
@@ -82,6 +88,8 @@ def demands(
         ends, amounts = _of_matrix(topology, given)
     else:
         ends, amounts = _of_rows(topology, given)
+    if given.in_bytes or (amounts > MOST).any():
+        amounts = _of_bytes(topology, ends[0], amounts, given.where)
     try:
         return Traffic.listed(topology, ends[0], ends[1], amounts)
     except RefusalError as error:
@@ -167,7 +175,8 @@ def _of_matrix(topology: Topology, given: RawTrafficRows) -> tuple[tuple[Any, An
             f"{n} x {n}, entry (i, j) from endpoint i to j"
         )
     source, destination, amount = given.entries
-    bad = ~((amount == 0) | ((amount >= LEAST) & (amount <= MOST)))
+    least = LEAST if not (amount > MOST).any() else 0.0
+    bad = ~((amount == 0) | ((amount >= least) & (amount <= MOST_BYTES)))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         place = given.place(int(source[at]), int(destination[at]))
@@ -201,6 +210,7 @@ def _of_rows(topology: Topology, given: RawTrafficRows) -> tuple[tuple[Any, Any]
     source: list[int] = []
     destination: list[int] = []
     amounts: list[float] = []
+    places: list[tuple[str, str]] = []
     for at, row in given.rows:
         cells = _cells(row)
         if not any(cells) or cells[0].startswith("#"):
@@ -215,8 +225,13 @@ def _of_rows(topology: Topology, given: RawTrafficRows) -> tuple[tuple[Any, Any]
         source.append(party(at, cells[0]))
         destination.append(party(at, cells[1]))
         amounts.append(_amount(at, cells[2]) if len(cells) == 3 else 1.0)
+        places.append((at, cells[-1]))
     if not source:
         raise RefusalError(f"{where}: no demands; lines src,dst,demand")
+    if not given.in_bytes and max(amounts) <= MOST:
+        for (at, text), amount in zip(places, amounts, strict=True):
+            if 0 < amount < LEAST:
+                raise _no_amount(at, shown(text))
     ends = (np.array(source, dtype=np.int64), np.array(destination, dtype=np.int64))
     return ends, np.array(amounts, dtype=np.float64)
 
@@ -237,13 +252,45 @@ def _amount(at: str, text: str) -> float:
         amount = float(text)
     except ValueError:
         amount = math.nan
-    if amount != 0 and not LEAST <= amount <= MOST:
+    if not 0 <= amount <= MOST_BYTES:
         raise _no_amount(at, shown(text))
     return amount
 
 
+def _of_bytes(topology: Topology, source: Any, amounts: Any, where: str) -> Any:
+    """Bytes in units of the most that an endpoint sends, with a note that says so.
+
+    What a switch sends is spread over its endpoints. Amounts below ``LEAST`` of the most are left
+    out.
+    """
+    sent = np.zeros(topology.endpoints)
+    endpoints = source >= 0
+    np.add.at(sent, source[endpoints], amounts[endpoints])
+    table = topology.terminal_table
+    homes = np.unique(np.stack([table["switch"], table["endpoint"]]), axis=1)
+    counts = np.bincount(homes[0], minlength=topology.switches)
+    of_switch = np.zeros(topology.switches)
+    np.add.at(of_switch, -1 - source[~endpoints], amounts[~endpoints])
+    np.add.at(sent, homes[1], of_switch[homes[0]] / counts[homes[0]])
+    most = float(sent.max(initial=0.0))
+    if most == 0:
+        return amounts
+    shares = amounts / most
+    few = (shares > 0) & (shares < LEAST)
+    shares[few] = 0.0
+    said = (f"{where}: amounts are taken as bytes: 1 is {most:.6g} bytes, what the busiest sender"
+            " sends")
+    if few.any():
+        said += f"; {int(few.sum()):,} of less than a millionth of it are left out"
+    if machine.tell:
+        once(said)
+    else:
+        warnings.warn(said, UserWarning, stacklevel=4)
+    return shares
+
+
 def _no_amount(at: str, text: str) -> RefusalError:
-    help_ = "0, or 0.000001 to 1000000, in units of what an endpoint can send"
+    help_ = "0, or 0.000001 to 1000000, in units of what an endpoint can send, or bytes"
     return RefusalError(f"{at}: {text} is no amount of traffic; {help_}")
 
 

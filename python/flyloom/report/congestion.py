@@ -36,7 +36,8 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
         width = round_width((last - first + 1) / BARS)
         sums: dict[int, int] = {}
         for _, high, n in values:
-            low = int((high - 1) // width * width)
+            # what is 0 is no bar below 0 but in the first class
+            low = int(max(high - 1, 0 if width > 1 else -1) // width * width)
             sums[low] = sums.get(low, 0) + n
         # single numbers get a bar around them, classes one as wide as they are
         shift, part = (0.6, 0.8) if width == 1 else (0, width)

@@ -7,14 +7,13 @@ from html import escape
 from typing import Any
 
 from flyloom._core import Topology
-from flyloom.draw.floor import floor_data
 from flyloom.report import flit
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
 from flyloom.report.panels import tints_of
 from flyloom.report.picture import Picture
-from flyloom.report.simulated import DISTRIBUTIONS, heat_maps, picture_of
+from flyloom.report.simulated import DISTRIBUTIONS, heat_maps, map_rows, picture_of
 from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
@@ -118,7 +117,4 @@ def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, str]:
     if not links:
         return {}
     names = topology.switch_names
-    return heat_maps(
-        links, names, topology.groups.tolist() or None, floor_data(topology.plan(), names),
-        topology.switches,
-    )
+    return heat_maps(links, names, switches=topology.switches, **map_rows(topology))

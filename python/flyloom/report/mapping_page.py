@@ -6,8 +6,9 @@ from html import escape
 from typing import Any
 
 from flyloom import draw
-from flyloom.draw.floor import floor_data, racks_of
+from flyloom.draw.floor import racks_of
 from flyloom.report.frame import framed
+from flyloom.report.simulated import map_rows
 from flyloom.support.amounts import number
 from flyloom.verbs.mapping_shown import MappingPageContents, Marks, ShownMapping
 
@@ -94,11 +95,12 @@ def _sent(shown: MappingPageContents, sent: Marks, amounts: _TrafficUnit) -> str
 
 def _loads(shown: MappingPageContents, loads: Marks, amounts: _TrafficUnit) -> list[str]:
     topology, scaled = shown["topology"], amounts.of(loads)
-    floor = floor_data(topology.plan(), topology.switch_names)
-    placed = floor if floor["racks"] else None
+    rows = map_rows(topology)
+    placed = rows["floor"] if rows["floor"] and rows["floor"]["racks"] else None
     drawings = [draw.heat_matrix_svg(
-        scaled, topology.switches, switch_groups=topology.groups.tolist() or None,
-        switch_racks=racks_of(placed, topology.switches) if placed else None, unit=amounts.unit,
+        scaled, topology.switches, switch_groups=rows["groups"],
+        switch_racks=racks_of(placed, topology.switches) if placed and not rows["order"] else None,
+        switch_names=topology.switch_names, order=rows["order"], unit=amounts.unit,
         most=amounts.most,
     )]
     if placed:

@@ -18,12 +18,16 @@ def planes(
     groups: Sequence[object] | None,
     floor: Mapping[str, Any] | None,
     switches: int,
+    *,
+    order: Sequence[int] | None = None,
 ) -> dict[str, dict[str, str]]:
     """The ``links`` of a point on the matrix and, where there are racks, on the floor: SVG by
-    title, by the name of the plane, which is empty where there is one plane alone."""
+    title, by the name of the plane, which is empty where there is one plane alone. Rows are in
+    this ``order``, else in that of the racks."""
     numbers = sorted(set(links["plane"]))
     if len(numbers) < 2:
-        return {"": simulated.heat_maps(links, names, groups, floor, switches, UNIT)}
+        return {"": simulated.heat_maps(links, names, groups, floor, switches, UNIT,
+                                        order=order)}
     out = {}
     for number in numbers:
         inside = [i for i, plane in enumerate(links["plane"]) if plane == number]
@@ -34,8 +38,15 @@ def planes(
             of_it, [names[switch] for switch in kept],
             [groups[switch] for switch in kept] if groups else None,
             _floor(floor, kept) if floor else None, len(kept), UNIT,
+            order=_kept_order(order, kept) if order else None,
         )
     return out
+
+
+def _kept_order(order: Sequence[int], kept: Sequence[int]) -> list[int]:
+    """The switches ``kept`` in this order, numbered anew."""
+    number = {switch: place for place, switch in enumerate(kept)}
+    return [number[switch] for switch in order if switch in number]
 
 
 def _floor(floor: Mapping[str, Any], kept: Sequence[int]) -> dict[str, Any]:

@@ -9,14 +9,13 @@ from textwrap import wrap
 from typing import Any
 
 from flyloom._core import Topology
-from flyloom.draw.floor import floor_data
 from flyloom.report import packet_maps
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart, colour
 from flyloom.report.frame import framed
 from flyloom.report.packets import curves_spec, names_of, times_spec
 from flyloom.report.picture import Picture
-from flyloom.report.simulated import picture_of
+from flyloom.report.simulated import map_rows, picture_of
 from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
@@ -266,8 +265,7 @@ def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, dict[str
     point = packet_maps.shown(known)
     names = topology.switch_names
     maps = packet_maps.planes(
-        point["links"], names, topology.groups.tolist() or None,
-        floor_data(topology.plan(), names), topology.switches,
+        point["links"], names, switches=topology.switches, **map_rows(topology)
     )
     load = point["offered_load"]
     words = "Use of links" if load is None else f"Use of links at load {load:.4g}"

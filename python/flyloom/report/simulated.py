@@ -7,7 +7,7 @@ from typing import Any
 
 from flyloom import draw
 from flyloom._core import Topology
-from flyloom.draw.floor import racks_of
+from flyloom.draw.floor import floor_data, racks_of
 from flyloom.draw.heat import FLITS
 from flyloom.report import flit
 from flyloom.report.base import cabled
@@ -150,6 +150,21 @@ def picture_of(
     )
 
 
+def map_rows(topology: Topology) -> dict[str, Any]:
+    """What orders the rows of a heat map of a network: ``groups``, the ``floor``, and of a tree the
+    ``order`` by its levels, which are the groups then.
+
+    A network that was read from a file has no floor: where its switches stand is not known.
+    """
+    levels, names = topology.tree_levels(), topology.switch_names
+    floor = None if topology.promise() is None else floor_data(topology.plan(), names)
+    groups: list[Any] = topology.groups.tolist()
+    if levels is None:
+        return {"groups": groups or None, "floor": floor, "order": None}
+    order = sorted(range(len(levels)), key=lambda s: (levels[s], groups[s] if groups else 0, s))
+    return {"groups": [f"level {level}" for level in levels], "floor": floor, "order": order}
+
+
 def heat_maps(
     links: Mapping[str, Any],
     names: Sequence[str],
@@ -157,14 +172,17 @@ def heat_maps(
     floor: Mapping[str, Any] | None,
     switches: int,
     unit: str = FLITS,
+    *,
+    order: Sequence[int] | None = None,
 ) -> dict[str, str]:
     """The ``links`` of a point on the matrix and, where there are racks, on the floor: SVG by
-    title."""
+    title. Rows are in this ``order``, else in that of the racks."""
     known = channels(links, names)
     placed = floor if floor and floor["racks"] else None
     drawings = {MATRIX: draw.heat_matrix_svg(
         known, switches, switch_groups=groups,
-        switch_racks=racks_of(placed, switches) if placed else None, unit=unit,
+        switch_racks=racks_of(placed, switches) if placed and order is None else None,
+        switch_names=names, order=order, unit=unit,
     )}
     if placed:
         drawings[FLOOR] = draw.heat_floor_svg(placed, known, unit=unit)

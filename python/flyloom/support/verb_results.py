@@ -247,6 +247,27 @@ class CableFolder(Result):
     order: list[Result]
 
 
+class Identification(Result):
+    """Which member of a family a network is, see :func:`flyloom.identify`.
+
+    Attributes
+    ----------
+    network : str
+        The inline form or the file.
+    switches, endpoints, links : int
+        What it has.
+    members : list[Result]
+        The members of families that are nearest, the nearest first.
+    """
+
+    __slots__ = ()
+    network: str
+    switches: int
+    endpoints: int
+    links: int
+    members: list[Result]
+
+
 class CableCheck(Result):
     """Whether the cables are the planned ones, see :func:`flyloom.check_cables`.
 

@@ -35,6 +35,7 @@ def congestion(
     levels: str | int = "each",
     endpoint_cables: bool = True,
     metric: str = "bandwidth",
+    top: int = 10,
     progress: Progress | None = None,
 ) -> Congestion:
     """What a communication pattern meets over given tables when all its messages go at once.
@@ -70,5 +71,5 @@ def congestion(
     return measures.congestion(
         routing, pattern=text, traffic=traffic, samples=samples, seed=seed, endpoints=endpoints,
         first_job=first_job, placement=places, levels=levels, endpoint_cables=endpoint_cables,
-        metric=metric, progress=progress,
+        metric=metric, top=top, progress=progress,
     )

@@ -4,6 +4,7 @@
 //! routing in high-performance networks", Cluster 2008 (and the ORCS simulator): random bisections,
 //! random perfect matchings; a flow gets the inverse of the largest congestion on its route.
 
+use super::busiest::{BUSIEST, BusyChannel, busiest, loads};
 use super::congestion::{
     CongestionResult, PatternLevelSelection, PatternSimulationSetup, RankEndpointOrder, congestion,
 };
@@ -28,6 +29,8 @@ pub struct EffectiveBisectionBandwidth {
     pub flows: [u64; 20],
     /// Congestion of the most congested channel of any pattern, in flows' worth of traffic.
     pub max_congestion: f64,
+    /// The mean over patterns of the amount that each channel between switches carried.
+    pub channels: Vec<f64>,
 }
 
 impl EffectiveBisectionBandwidth {
@@ -36,6 +39,7 @@ impl EffectiveBisectionBandwidth {
             patterns: found.runs.iter().map(|run| run.share).collect(),
             flows: found.shares,
             max_congestion: found.runs.iter().fold(0.0, |m, run| run.congestion.max(m)),
+            channels: found.channels.clone(),
         }
     }
 
@@ -124,11 +128,13 @@ pub struct EbbParams {
     pub traffic: Option<TrafficParameter>,
     /// Seed of the random draws.
     pub seed: u64,
+    /// Only this number of the busiest channels, by name.
+    pub top: u32,
 }
 
 impl Default for EbbParams {
     fn default() -> Self {
-        Self { samples: 1000, traffic: None, seed: 0 }
+        Self { samples: 1000, traffic: None, seed: 0, top: BUSIEST }
     }
 }
 
@@ -151,6 +157,10 @@ pub struct EbbRecord {
     pub pattern_means: Vec<f64>,
     /// Flows by share, 20 bins of 0.05.
     pub flow_histogram: [u64; 20],
+    /// The channels between switches with the largest loads, the busiest first; `load` is what a
+    /// channel carries, in the mean over patterns, over what its cable can carry, in flows' worth
+    /// of traffic.
+    pub busiest_channels: Vec<BusyChannel>,
 }
 
 impl ExperimentStage for EbbParams {
@@ -207,6 +217,7 @@ impl ExperimentStage for EbbParams {
             }
         };
         let (mean, half) = (found.mean(), found.confidence_95());
+        let loads = loads(on.routing, &found.channels);
         Ok(EbbRecord {
             effective_bisection_bandwidth: mean,
             confidence_interval_95: half.is_finite().then_some([mean - half, mean + half]),
@@ -216,6 +227,7 @@ impl ExperimentStage for EbbParams {
             max_congestion: found.max_congestion,
             pattern_means: found.patterns,
             flow_histogram: found.flows,
+            busiest_channels: busiest(on.routing.topology(), &loads, self.top),
         })
     }
 }
@@ -232,6 +244,7 @@ mod tests {
             patterns: patterns.to_vec(),
             flows: [0; 20],
             max_congestion: 1.0,
+            channels: Vec::new(),
         };
         let wanted = 1.959_964 * (5.0_f64 / 3.0 / 4.0).sqrt();
         assert!((of(&[1.0, 2.0, 3.0, 4.0]).confidence_95() - wanted).abs() < 1e-6);

@@ -2,6 +2,7 @@
 //!
 //! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
 
+use super::busiest::{BUSIEST, BusyChannel, busiest};
 use base::stage::{BetterDirection, ColumnType};
 use base::{
     ComputationError, ExperimentStage, Interrupted, ProgressWatch, RecordColumn, ResourceNeed,
@@ -81,12 +82,21 @@ pub fn edge_load(routing: &Routing, watch: &dyn ProgressWatch) -> Result<EdgeLoa
 }
 
 /// Routes over each channel when every terminal sends to every other, all layers together.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct EdgeLoadParams {}
+pub struct EdgeLoadParams {
+    /// Only this number of the busiest channels, by name.
+    pub top: u32,
+}
+
+impl Default for EdgeLoadParams {
+    fn default() -> Self {
+        Self { top: BUSIEST }
+    }
+}
 
 /// The number of routes over the channels.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EdgeLoadRecord {
     /// Most routes on a channel.
     pub edge_forwarding_index: u64,
@@ -96,6 +106,9 @@ pub struct EdgeLoadRecord {
     pub hops: u64,
     /// Working channels by the routes they carry: [routes, channels].
     pub histogram: Vec<(u64, u64)>,
+    /// The channels between switches with the most routes, the busiest first; `load` is the number
+    /// of routes.
+    pub busiest_channels: Vec<BusyChannel>,
 }
 
 impl ExperimentStage for EdgeLoadParams {
@@ -123,7 +136,7 @@ impl ExperimentStage for EdgeLoadParams {
     type Record = EdgeLoadRecord;
 
     fn examples() -> Vec<Self> {
-        vec![Self {}]
+        vec![Self::default(), Self { top: 3 }]
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
@@ -136,10 +149,12 @@ impl ExperimentStage for EdgeLoadParams {
         watch: &dyn ProgressWatch,
     ) -> Result<EdgeLoadRecord, ComputationError> {
         let load = edge_load(on, watch)?;
+        let routes: Vec<f64> = load.routes.iter().map(|n| *n as f64).collect();
         Ok(EdgeLoadRecord {
             edge_forwarding_index: load.index(),
             lower_bound: load.mean_bound(),
             hops: load.hops,
+            busiest_channels: busiest(on.topology(), &routes, self.top),
             histogram: load.histogram.into_iter().collect(),
         })
     }

@@ -153,7 +153,7 @@ impl<'a> CompactRoutingTables<'a> {
 }
 
 /// The time that each channel takes for the traffic of one endpoint at full rate.
-fn relative_cost(routing: &Routing) -> Vec<f64> {
+pub(super) fn relative_cost(routing: &Routing) -> Vec<f64> {
     let on = routing.topology();
     let injection = on.terminals().iter().map(|t| t.cable.rate_gbps()).fold(0.0, f64::max);
     let links = on.links().iter().map(|l| l.cable);

@@ -1,6 +1,7 @@
 //! Traffic over routing tables or over all paths: paths per channel and pair, congestion of
 //! patterns, effective bisection bandwidth, and maximum achievable throughput under given demands.
 
+pub mod busiest;
 pub mod congestion;
 mod flows;
 pub mod metric;

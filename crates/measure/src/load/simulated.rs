@@ -3,6 +3,7 @@
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
 
+use super::busiest::{BUSIEST, BusyChannel, busiest, loads};
 use super::congestion::{
     CongestionResult, PatternLevelSelection, PatternSimulationSetup, RankEndpointOrder, congestion,
 };
@@ -15,6 +16,7 @@ use base::stage::{BetterDirection, ColumnType};
 use base::words::did_you_mean;
 use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
 use fabric::size::{NetworkSize, RouteWorkKind};
+use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::pattern::CommunicationPattern;
@@ -50,6 +52,8 @@ pub struct CongestionParams {
     pub endpoint_cables: bool,
     /// `bandwidth`, `congestion`, `time`, `delay` or `channels`; see docs/measures.md.
     pub metric: String,
+    /// Only this number of the busiest channels, by name.
+    pub top: u32,
 }
 
 /// The order of ranks as a parameter: a word, or endpoints by name or number.
@@ -87,6 +91,7 @@ impl Default for CongestionParams {
             levels: PatternLevelsParameter::Word("each".into()),
             endpoint_cables: true,
             metric: "bandwidth".into(),
+            top: BUSIEST,
         }
     }
 }
@@ -179,6 +184,10 @@ pub struct CongestionRecord {
     pub max_congestion: f64,
     /// Messages by congestion, rounded up: [congestion, messages].
     pub congestion_histogram: Vec<(u64, u64)>,
+    /// The channels with the largest loads, the busiest first, those of endpoints among them where
+    /// their cables count; `load` is what a channel carries in a run, in the mean over runs, over
+    /// what its cable can carry, in messages' worth of traffic.
+    pub busiest_channels: Vec<BusyChannel>,
     /// Mean over runs of the time of all levels in step: the sum of their largest congestions.
     pub mean_time: f64,
     /// Mean over runs of the latest arrival along the messages that wait for one another.
@@ -286,7 +295,7 @@ impl ExperimentStage for CongestionParams {
                 sent(on.routing, &messages, self.endpoint_cables, watch)?
             }
         };
-        Ok(self.record(&found, metric))
+        Ok(self.record(on.routing, &found, metric))
     }
 }
 
@@ -319,7 +328,13 @@ impl CongestionParams {
         Ok(())
     }
 
-    fn record(&self, found: &CongestionResult, metric: PatternMetricKind) -> CongestionRecord {
+    fn record(
+        &self,
+        routing: &Routing,
+        found: &CongestionResult,
+        metric: PatternMetricKind,
+    ) -> CongestionRecord {
+        let loads = loads(routing, &found.channels);
         let of = |metric: PatternMetricKind| found.summary(metric);
         let (share, chosen) = (of(PatternMetricKind::Bandwidth), of(metric));
         let (n, mean) = (share.values.len() as f64, share.mean);
@@ -345,6 +360,7 @@ impl CongestionParams {
             max_share: range.map(|r| r[1]),
             share_histogram: found.shares,
             max_congestion: of(PatternMetricKind::Congestion).max,
+            busiest_channels: busiest(routing.topology(), &loads, self.top),
             congestion_histogram: found.congestions.iter().map(|(&c, &n)| (c, n)).collect(),
             mean_time: of(PatternMetricKind::Time).mean,
             mean_delay: of(PatternMetricKind::Delay).mean,
