@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import CableCheck as CableCheck
     from flyloom.support.verb_results import CableFolder as CableFolder
     from flyloom.support.verb_results import Catalog as Catalog
+    from flyloom.support.verb_results import Choice as Choice
     from flyloom.support.verb_results import Comparison as Comparison
     from flyloom.support.verb_results import Deployment as Deployment
     from flyloom.support.verb_results import Diagnosis as Diagnosis
@@ -145,7 +146,8 @@ _HOMES = {
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],
     "flyloom.support.verb_results": [
-        "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Comparison",
+        "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Choice",
+        "Comparison",
         "Deployment", "Diagnosis", "Export", "ExportFormat", "FabricObservation", "Figure",
         "FloorPlan", "FoundGraph", "GraphBounds", "GraphExistence", "Identification",
         "MeasuredBandwidth",

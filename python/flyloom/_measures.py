@@ -1916,7 +1916,7 @@ def traffic_limits(
     allreduce_bytes: int = 100000000,
     alltoall_bytes: int = 1000,
     step_ns: float = 2000.0,
-    switch_ns: float = 130.0,
+    switch_delay_ns: float = 130.0,
     cable_ns: float = 50.0,
     gbps: float | None = None,
     progress: Progress | None = None,
@@ -1940,7 +1940,7 @@ def traffic_limits(
         Bytes that every endpoint sends every other in an all-to-all.
     step_ns : float, optional
         Time of a step beside its bytes: two overheads and the latency, nanoseconds.
-    switch_ns : float, optional
+    switch_delay_ns : float, optional
         Time from a port of a switch to another, nanoseconds (130 of a Quantum switch, as its
         maker says).
     cable_ns : float, optional
@@ -1963,7 +1963,7 @@ def traffic_limits(
         "allreduce_bytes": allreduce_bytes,
         "alltoall_bytes": alltoall_bytes,
         "step_ns": step_ns,
-        "switch_ns": switch_ns,
+        "switch_delay_ns": switch_delay_ns,
         "cable_ns": cable_ns,
         "gbps": gbps,
     }

@@ -18,7 +18,7 @@ from campaign import count
 from cli_helpers import document, flyloom
 from flyloom.cabling import folder as folder_module
 from flyloom.cabling import lists
-from flyloom.cabling.letters import width_of, wrapped
+from flyloom.draw.letters import width_of, wrapped
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ import pytest
 from cli_helpers import flyloom
 from flyloom.cabling.floorplan import floor_sheets
 from flyloom.cabling.model import CablingPlan
-from flyloom.cabling.sheet import SIZES_PT
+from flyloom.draw.sheet import SIZES_PT
 
 pypdf = pytest.importorskip("pypdf")
 

@@ -56,6 +56,7 @@ RUNS: dict[str, list[str]] = {
     "design": [f"design {NET}"],
     "structure": [f"structure {NET} --paths --disjoint --load --spectrum --bisection"],
     "resilience": [f"resilience {NET} --samples 3 --until disconnected,diameter,mean"],
+    "traffic-limits": [f"traffic-limits {NET}"],
     "plan": [f"plan {NET}"],
     "cables": [f"cables {NET} -o folder"],
     "cost": [f"cost {NET}"],

@@ -113,7 +113,7 @@ def test_times_are_those_of_the_steps(name, size):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_empty_network_takes_a_switch_more_than_hops(name):
-    found = fl.traffic_limits(name, switch_ns=200, cable_ns=10)
+    found = fl.traffic_limits(name, switch_delay_ns=200, cable_ns=10)
     hops = fl.structure(name).mean_distance
     assert found.zero_load_ns == pytest.approx(200 * (hops + 1) + 10 * (hops + 2))
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from flyloom.cabling.letters import width_of, wrapped
 from flyloom.cabling.model import STEPS, CablingPlan
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, DrawingSheet, paragraph
+from flyloom.draw.letters import width_of, wrapped
+from flyloom.draw.sheet import BODY, HEAD, MARGIN, DrawingSheet, paragraph
 from flyloom.draw.svg import GREY, plural
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flyloom.cabling.letters import width_of, wrapped
 from flyloom.cabling.model import CablingPlan
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, DrawingSheet, paragraph
+from flyloom.draw.letters import width_of, wrapped
+from flyloom.draw.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, DrawingSheet, paragraph
 from flyloom.draw.svg import GREY, INK, PALE, PAPER, plural
 from flyloom.support.words import amount
 

@@ -17,9 +17,9 @@ from flyloom.cabling.floorplan import floor_sheet, floor_sheets
 from flyloom.cabling.labels import label_sheets, labels_csv
 from flyloom.cabling.model import STEPS, CablingPlan
 from flyloom.cabling.pair import pair_sheets, pair_svg
-from flyloom.cabling.pdf import pdf
 from flyloom.cabling.rack import rack_sheets
-from flyloom.cabling.sheet import SIZES_PT, DrawingSheet
+from flyloom.draw.pdf import pdf
+from flyloom.draw.sheet import SIZES_PT, DrawingSheet
 from flyloom.draw.svg import plural
 from flyloom.support import files as writing
 from flyloom.support.reading import read_json

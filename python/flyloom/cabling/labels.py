@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from flyloom._core import RefusalError
 from flyloom.cabling.codes import LEAST_PT, QUIET, code, said
-from flyloom.cabling.letters import width_of, wrapped
 from flyloom.cabling.model import Cable, CableEnd, CablingPlan
-from flyloom.cabling.sheet import SIZES_PT, SMALL, DrawingSheet
+from flyloom.draw.letters import width_of, wrapped
+from flyloom.draw.sheet import SIZES_PT, SMALL, DrawingSheet
 from flyloom.draw.svg import GREY
 from flyloom.support.words import amount, csv_text
 

@@ -10,9 +10,9 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
-from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import STEPS, Cable, CablingPlan
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, DrawingSheet
+from flyloom.draw.letters import shortened, width_of, wrapped
+from flyloom.draw.sheet import BODY, HEAD, MARGIN, SMALL, DrawingSheet
 from flyloom.draw.svg import GREY, PALE, plural
 from flyloom.support.words import amount, csv_text, uncell
 

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import CableEnd, CablePlug, CablingPlan, Rack
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, DrawingSheet, paragraph
+from flyloom.draw.letters import shortened, width_of, wrapped
+from flyloom.draw.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, DrawingSheet, paragraph
 from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 from flyloom.support.words import amount
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from flyloom.cabling.letters import shortened, width_of, wrapped
 from flyloom.cabling.model import Cable, CablePlug, CablingPlan, Rack, Switch
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, DrawingSheet, paragraph
+from flyloom.draw.letters import shortened, width_of, wrapped
+from flyloom.draw.sheet import BODY, HEAD, MARGIN, SMALL, DrawingSheet, paragraph
 from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 
 COLOURS = (GREY, NEAR, MIDDLE, FAR)

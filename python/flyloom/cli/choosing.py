@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +19,62 @@ from flyloom.cli.common import (
     epilog,
     print_table,
     separated,
+    whole_numbers,
 )
 from flyloom.cli.groups import PriceOptions, grouped
 from flyloom.cli.sizing import Families
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
+
+
+@dataclass(frozen=True)
+class NeedOptions:
+    """What the network is needed for, in place of what the file says."""
+
+    endpoints: Annotated[
+        str | None,
+        typer.Option("--endpoints", "-n", metavar="N",
+                     help="endpoints to carry: 10000, 10k, 1.5M, 2e6"),
+    ] = None
+    budget: Budget = None
+    radix: Annotated[
+        str | None, typer.Option("--radix", "-k", metavar="K",
+                                 help="ports of a switch, at most; 64 by default")
+    ] = None
+    oversubscription: Annotated[
+        str | None,
+        typer.Option(metavar="R,R", help="endpoints for each one that full bandwidth has room for;"
+                                         " of several, networks for each; 1,2 by default"),
+    ] = None
+    families: Families = ""
+
+    def asked(self) -> dict[str, Any]:
+        """The options that are given, as keyword arguments of the verb."""
+        radixes = whole_numbers("--radix", self.radix) if self.radix else [None]
+        return {
+            "endpoints": endpoints_of(self.endpoints), "budget": dollars_of(self.budget),
+            "radix": radixes[0],
+            "oversubscription": separated(self.oversubscription) if self.oversubscription else None,
+            "families": separated(self.families) or None,
+        }
+
+
+@dataclass(frozen=True)
+class JudgementOptions:
+    """How candidates are judged, and how many are shown."""
+
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CRITERION=W", help="the weight of a criterion: cost, power, uniform,"
+                                                 " worst_case, allreduce, latency, failures"),
+    ] = None
+    candidates: Annotated[
+        int | None, typer.Option(help="networks that are shown; 8 by default")
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option(help="seed of the links that fail; 0 by default")
+    ] = None
 
 
 @app.command(epilog=epilog(
@@ -37,34 +88,10 @@ def choose(
         typer.Argument(metavar="[NEED.toml]", help="a file with a table [choose] of what is needed;"
                                                    " options given beside it count more"),
     ] = None,
-    endpoints: Annotated[
-        str | None,
-        typer.Option("--endpoints", "-n", metavar="N",
-                     help="endpoints to carry: 10000, 10k, 1.5M, 2e6"),
-    ] = None,
-    budget: Budget = None,
     *,
+    needed: NeedOptions,
     prices: PriceOptions,
-    radix: Annotated[
-        int | None, typer.Option("--radix", "-k", help="ports of a switch, at most; 64 by default")
-    ] = None,
-    oversubscription: Annotated[
-        str | None,
-        typer.Option(metavar="R,R", help="endpoints for each one that full bandwidth has room for;"
-                                         " of several, networks for each; 1,2 by default"),
-    ] = None,
-    families: Families = "",
-    weight: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CRITERION=W", help="the weight of a criterion: cost, power, uniform,"
-                                                 " worst_case, allreduce, latency, failures"),
-    ] = None,
-    candidates: Annotated[
-        int | None, typer.Option(help="networks that are shown; 8 by default")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="seed of the links that fail; 0 by default")
-    ] = None,
+    judged: JudgementOptions,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="folder for choice.html and choice.pdf, two pages that"
@@ -80,14 +107,11 @@ def choose(
 
     asked: dict[str, Any] = read_need(need) if need else {}
     given = {
-        "endpoints": endpoints_of(endpoints), "budget": dollars_of(budget), "radix": radix,
-        **prices.asked(), "candidates": candidates, "seed": seed,
-        "oversubscription": separated(oversubscription) if oversubscription else None,
-        "families": separated(families) or None,
+        **needed.asked(), **prices.asked(), "candidates": judged.candidates, "seed": judged.seed,
     }
     asked |= {key: value for key, value in given.items() if value is not None}
-    if weight:
-        asked["weights"] = {**asked.get("weights", {}), **weights(weight)}
+    if judged.weight:
+        asked["weights"] = {**asked.get("weights", {}), **weights(judged.weight)}
     if "endpoints" not in asked:
         raise RefusalError("choose: give --endpoints, or a file with the table [choose]")
     with bars() as bar:

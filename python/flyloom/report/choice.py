@@ -51,7 +51,7 @@ class Block:
     head: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     points: list[tuple[str, float, float]] = field(default_factory=list)
-    """Of a picture: a label, the price in US dollars, and a part of the rate."""
+    """The marks of a picture: a label, the price in US dollars, and a part of the rate."""
 
 
 def pages(found: Mapping[str, Any]) -> list[list[Block]]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from flyloom.cabling.letters import width_of, wrapped
-from flyloom.cabling.pdf import pdf
-from flyloom.cabling.sheet import SIZES_PT, DrawingSheet, paragraph
+from flyloom.draw.letters import width_of, wrapped
+from flyloom.draw.pdf import pdf
+from flyloom.draw.sheet import SIZES_PT, DrawingSheet, paragraph
 from flyloom.draw.svg import GREY, INK
 from flyloom.report.choice import Block, head_lines, one_line, pages, title
 from flyloom.report.frame import framed

@@ -87,13 +87,8 @@ def choose(
         endpoints, radix=ports, oversubscription=ratios, planes=planes, families=families,
         budget=budget, catalog=catalog, gbps=gbps, include=include, progress=progress,
     )
-    left_out = [dict(each) for each in sized.left_out]
     chosen, others = _measured_ones(sized.members, ratios, candidates)
-    left_out += [
-        {**{key: member[key] for key in ("switch_ports", "oversubscription", "family", "kind",
-                                         "network")},
-         "why": "not measured: others of its bandwidth are cheaper"} for member in others
-    ]
+    left_out = [*(dict(each) for each in sized.left_out), *map(_not_measured, others)]
     if not chosen:
         why = left_out[0]["why"] if left_out else "no family has a member"
         raise RefusalError(f"choose: no network carries {endpoints:,} endpoints: {why}")
@@ -163,6 +158,13 @@ def _measured_ones(
                 cheap.append(member)
         chosen += trees + cheap[:max(1, math.ceil(room / len(ratios)) - len(trees))]
     return chosen, [member for member in priced if member not in chosen]
+
+
+def _not_measured(member: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a member that is not measured."""
+    keys = ("switch_ports", "oversubscription", "family", "kind", "network")
+    return {**{key: member[key] for key in keys},
+            "why": "not measured: others of its bandwidth are cheaper"}
 
 
 def _candidate(member: Mapping[str, Any], bought: Shop, seed: int) -> dict[str, Any]:

@@ -37,7 +37,7 @@ pub struct TrafficLimitParameters {
     pub step_ns: f64,
     /// Time from a port of a switch to another, nanoseconds (130 of a Quantum switch, as its maker
     /// says).
-    pub switch_ns: f64,
+    pub switch_delay_ns: f64,
     /// Time that a cable takes, nanoseconds: 5 a metre.
     pub cable_ns: f64,
     /// Rate of every link, Gbit/s; that of the network's cables by default.
@@ -51,7 +51,7 @@ impl Default for TrafficLimitParameters {
             allreduce_bytes: 100_000_000,
             alltoall_bytes: 1000,
             step_ns: 2000.0,
-            switch_ns: 130.0,
+            switch_delay_ns: 130.0,
             cable_ns: 50.0,
             gbps: None,
         }
@@ -231,7 +231,7 @@ fn limits(
     }
     let distances = by_plane(t, &t.edge_switches(), watch)?;
     let (hops, pairs) = distances.sum_and_pairs();
-    let through = |hops: f64| (hops + 1.0) * asked.switch_ns + (hops + 2.0) * asked.cable_ns;
+    let through = |hops: f64| (hops + 1.0) * asked.switch_delay_ns + (hops + 2.0) * asked.cable_ns;
     let zero_load_ns = (pairs > 0).then(|| through(hops as f64 / pairs as f64));
     let times = CollectiveTimes { ranks, ns_per_byte: 8.0 / gbps, step_ns: asked.step_ns };
     let minimal: Vec<f64> = steps.iter().map(|step| step.minimal).collect();

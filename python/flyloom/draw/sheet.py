@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from flyloom.cabling.letters import width_of, wrapped
+from flyloom.draw.letters import width_of, wrapped
 from flyloom.draw.svg import INK, PAPER, SvgDrawing, printable
 
 SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}

@@ -10,8 +10,8 @@ import functools
 import zlib
 from collections.abc import Callable, Sequence
 
-from flyloom.cabling.letters import runs, width_of
-from flyloom.cabling.sheet import MARGIN, SMALL, DrawingSheet
+from flyloom.draw.letters import runs, width_of
+from flyloom.draw.sheet import MARGIN, SMALL, DrawingSheet
 from flyloom.draw.svg import GREY, number
 
 FONTS = (
