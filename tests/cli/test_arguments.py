@@ -131,6 +131,8 @@ APART = {
     ("figure", "networks"): "the command leaves it out, and has that of Python",
     ("size", "prices"): "the command prices what it prints",
     ("size", "endpoints"): "the command also takes a sum",
+    **dict.fromkeys((("choose", name) for name in ("radix", "oversubscription", "candidates",
+                                                   "seed")), "those of the file count first"),
 }
 """What is another thing in Python, and why."""
 

@@ -16,7 +16,8 @@ from flyloom._core import registry
 from flyloom.cli import GROUPS
 from flyloom.cli.listing import PANELS
 
-COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "compare", "search",
+COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "choose", "compare",
+            "search",
             "published", "map", "map-eval", "plan", "cables", "route",
             "verify", "ebb", "identify", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",

@@ -233,7 +233,8 @@ NET = "torus:shape=3x3,p=1"
 GRAPH = "stencil:shape=3x3,bytes=1"
 SHORT = {
     "design": [NET], "structure": [NET], "resilience": [NET, "--samples", "2"],
-    "size": ["--endpoints", "20", "--radix", "8"], "scale": ["--radix", "8"], "compare": [NET],
+    "size": ["--endpoints", "20", "--radix", "8"], "scale": ["--radix", "8"],
+    "compare": [NET], "choose": ["-n", "20", "--radix", "8"], "identify": [NET],
     "search": ["-n", "6", "-d", "3", "--method", "anneal", "--steps", "10"], "published": ["cost"],
     "plan": [NET], "cables": [NET, "-o", "cables"], "route": [NET], "verify": [NET],
     "ebb": [NET, "--samples", "2"], "lanes": [NET], "repair": [NET, "--random", "1"],

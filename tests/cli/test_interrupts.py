@@ -38,6 +38,7 @@ VERBS = {
     "design": ["NET"], "plan": ["NET", "-o", "plan"], "cables": ["NET", "-o", "wiring"],
     "cost": ["NET"], "structure": ["NET", "--all"], "resilience": ["NET"],
     "size": ["--endpoints", "100000"], "scale": [], "compare": ["NET", "ring:n=8"],
+    "choose": ["--endpoints", "100000"], "identify": ["NET"],
     "published": ["resilience"], "route": ["NET", "-e", "sssp", "-o", "tables"],
     "verify": ["NET", "-e", "min_hop"], "ebb": ["NET", "-e", "sssp", "--samples", "1000000"],
     "compare-routing": ["NET", "--engines", "min_hop,sssp,dfsssp"],

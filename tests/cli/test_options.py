@@ -106,7 +106,6 @@ SHORT = {
 }
 SEVERAL = {
     ("--layers", "figure"), ("--radix", "size"), ("--radix", "scale"), ("--radix", "compare"),
-    ("--radix", "choose"),
 }
 """The options that take several whole numbers with commas, by command."""
 

@@ -134,7 +134,7 @@ def test_what_cannot_be_simulated_is_not_built_before(words):
 def test_every_verb_asks_before_it_begins(words, tmp_path):
     (tmp_path / "big.toml").write_text(EXPERIMENT.replace("q = 5\np = 4", "q = 47\np = 30"))
     (tmp_path / "edges.txt").write_text("".join(f"{i} {i + 1}\n" for i in range(2_000_000)))
-    done = limited(command(*words), 360 << 20, cwd=tmp_path)
+    done = limited(command(*words), 400 << 20, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert "of memory, this machine has" in done.stderr and done.stderr.count("\n") == 1
 

@@ -19,7 +19,6 @@ from flyloom.cli.common import (
     epilog,
     print_table,
     separated,
-    whole_numbers,
 )
 from flyloom.cli.groups import PriceOptions, grouped
 from flyloom.cli.sizing import Families
@@ -39,7 +38,7 @@ class NeedOptions:
     ] = None
     budget: Budget = None
     radix: Annotated[
-        str | None, typer.Option("--radix", "-k", metavar="K",
+        int | None, typer.Option("--radix", "-k",
                                  help="ports of a switch, at most; 64 by default")
     ] = None
     oversubscription: Annotated[
@@ -51,10 +50,9 @@ class NeedOptions:
 
     def asked(self) -> dict[str, Any]:
         """The options that are given, as keyword arguments of the verb."""
-        radixes = whole_numbers("--radix", self.radix) if self.radix else [None]
         return {
             "endpoints": endpoints_of(self.endpoints), "budget": dollars_of(self.budget),
-            "radix": radixes[0],
+            "radix": self.radix,
             "oversubscription": separated(self.oversubscription) if self.oversubscription else None,
             "families": separated(self.families) or None,
         }
