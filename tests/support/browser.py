@@ -57,6 +57,13 @@ def screenshot(path: Path, png: Path, *, width_px: int = 1200, height_px: int = 
         raise RuntimeError(f"chromium wrote no {png}")
 
 
+def printed(path: Path, pdf: Path, *, timeout_s: float = 60) -> None:
+    """Print a local page, as it asks to be printed, into ``pdf``."""
+    _run(["--no-pdf-header-footer", f"--print-to-pdf={Path(pdf).resolve()}"], path, timeout_s)
+    if not Path(pdf).exists():
+        raise RuntimeError(f"chromium wrote no {pdf}")
+
+
 def _run(arguments: list[str], path: Path, timeout_s: float) -> subprocess.CompletedProcess:
     program = find()
     if program is None:

@@ -1,9 +1,11 @@
 """Choosing a network: every number against the verb that gives it, scores by hand, both pages."""
 
+import io
 import json
 import math
 import random
 
+import browser
 import flyloom as fl
 import pypdf
 import pytest
@@ -140,7 +142,6 @@ def test_two_pages_hold_all_that_is_written(endpoints, asked):
     assert len(pages(found)) == 2
     for end in choice_page.ends_of(found):
         assert end <= choice_page.BOTTOM_PT
-    import io
     read = pypdf.PdfReader(io.BytesIO(choice_page.pdf_bytes(found)))
     assert len(read.pages) == 2
     text = read.pages[0].extract_text()
@@ -148,6 +149,24 @@ def test_two_pages_hold_all_that_is_written(endpoints, asked):
     html = choice_page.html(found)
     for row in found.candidates:
         assert row["network"] in html
+
+
+@browser.NEEDS
+@pytest.mark.parametrize("paper", ["A4", "letter"])
+def test_the_page_prints_on_two_sheets(tmp_path, found, paper):
+    text = choice_page.html(found).replace("@page{", f"@page{{size:{paper};")
+    (tmp_path / "choice.html").write_text(text)
+    browser.printed(tmp_path / "choice.html", tmp_path / "choice.pdf")
+    read = pypdf.PdfReader(tmp_path / "choice.pdf")
+    assert len(read.pages) == 2
+    assert "The answer" in read.pages[0].extract_text()
+    assert "Risks" in read.pages[1].extract_text()
+
+
+def test_at_other_rates_bills_are_those_of_the_rate(found):
+    for each in found.other_rates:
+        assert each["gbps"] in (200, 800)
+        assert each["cost_usd"] == fl.cost(each["network"], gbps=each["gbps"]).cost_usd
 
 
 def test_a_need_is_a_file(tmp_path):

@@ -37,9 +37,11 @@ FAMILIES = {
 }
 """What a network of a family is in words, and where it is in use."""
 UNKNOWN = "No machine with one is known; everything about it has to be tried first."
-MOST_LEFT_OUT = 12
+MOST_LEFT_OUT = 10
 MOST_WEIGHT = 0.9
 """A weight above which nobody judges by anything else."""
+EQUAL = 0.02
+"""Scores that differ by less than this part are as good as equal."""
 
 
 @dataclass
@@ -52,6 +54,10 @@ class Block:
     rows: list[list[str]] = field(default_factory=list)
     points: list[tuple[str, float, float]] = field(default_factory=list)
     """The marks of a picture: a label, the price in US dollars, and a part of the rate."""
+    limit_usd: float | None = None
+    """A line in the picture: the budget."""
+    words: bool = False
+    """Whether the other columns are text, too."""
 
 
 def pages(found: Mapping[str, Any]) -> list[list[Block]]:
@@ -59,7 +65,7 @@ def pages(found: Mapping[str, Any]) -> list[list[Block]]:
     best = found["candidates"][0]
     tree = next((c for c in found["candidates"] if c["network"] == found["tree"]), None)
     first = [_answer(found, best, tree), _table(found), _picture(found), _beside(best, tree)]
-    second = [_reading(), _risks(found, best), _turning(found), _like(found), _left_out(found),
+    second = [_risks(found, best), _turning(found), _like(found), _left_out(found), _reading(),
               _made(found)]
     return [[block for block in page if block.paragraphs or block.rows or block.points]
             for page in (first, second)]
@@ -74,7 +80,7 @@ def called(row: Mapping[str, Any]) -> str:
     """What a network is, in words."""
     words, _ = FAMILIES.get(row["family"], (f"a {row['family'].replace('_', ' ')} network", ""))
     ratio = row["oversubscription"]
-    return words if ratio == 1 else f"{words}, oversubscribed {ratio:g}:1"
+    return words if ratio == 1 else f"{words}, with 1/{ratio:g} of the full bandwidth"
 
 
 def _answer(
@@ -83,37 +89,43 @@ def _answer(
     """The answer, in a few sentences."""
     budget = found["budget_usd"]
     within = "" if budget is None else f", {dollars(budget - best['cost_usd'])} below the budget"
-    need = (f"Needed: {found['endpoints']:,} endpoints at {found['gbps']:g} Gbit/s, switches of at"
-            f" most {found['radix']} ports" + ("" if budget is None else
-                                               f", at most {dollars(budget)}") + ".")
-    take = (f"Take {best['network']}: {called(best)} of {best['switches']:,} switches for"
-            f" {best['endpoints']:,} endpoints. It costs {dollars(best['cost_usd'])}{within}"
-            f" ({dollars(best['cost_usd_low'])} to {dollars(best['cost_usd_high'])} by the lowest"
-            f" and the highest prices found), draws {best['power_w'] / 1000:,.0f} kW and fills"
-            f" {best['racks']:,} racks.")
-    carries = (f"It carries {_percent(best['uniform_minimal'])} of the endpoints' rate when all"
-               f" send to all, at least {_percent(best['worst_case_adaptive'])} in the worst case"
-               f" with adaptive routing, and {_percent(best['worst_case_minimal'])} without it.")
-    paragraphs = [need, take, carries]
-    if tree is not None and tree is not best:
-        paragraphs.append(
-            f"Beside it stands {tree['network']}, {called(tree)}: {_times(tree, best)}.")
-    second = [row for row in found["candidates"] if row["rank"] == 2]
-    if second:
-        paragraphs.append(
-            f"The second is {second[0]['network']}, {called(second[0])}; page 2 says what would"
-            " make it the first.")
+    most = "" if budget is None else f", at most {dollars(budget)}"
+    paragraphs = [
+        f"Needed: {found['endpoints']:,} endpoints (network ports of computers) at"
+        f" {found['gbps']:g} Gbit/s, switches of at most {found['radix']} ports{most}.",
+        f"Take number 1, {called(best)} of {best['switches']:,} switches for"
+        f" {best['endpoints']:,} endpoints ({best['network']}). It costs"
+        f" {dollars(best['cost_usd'])}{within}; {dollars(best['cost_usd_low'])} to"
+        f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found. It draws"
+        f" {best['power_w'] / 1000:,.0f} kW.",
+        f"When all send to all, every endpoint gets {_percent(best['uniform_minimal'])} of its"
+        f" rate. Whoever sends to whom, it gets at least {_percent(best['worst_case_adaptive'])} if"
+        " switches send packets around full links (adaptive routing), and as little as"
+        f" {_percent(best['worst_case_minimal'])} if they do not.",
+    ]
+    second = next((row for row in found["candidates"] if row["rank"] == 2), None)
+    if second is not None:
+        near = 1 - second["score"] / best["score"] < EQUAL
+        verdict = "Its score is as good as equal: decide by what matters to you." if near else \
+            "Page 2 says what would make it the first."
+        paragraphs.append(f"Number 2 is {called(second)}: {_beside_best(second, best)}. {verdict}")
+    if tree is not None and tree is not best and tree is not second:
+        paragraphs.append(f"The network that most machines have is number {tree['rank']},"
+                          f" {called(tree)}: {_beside_best(tree, best)}.")
     return Block("The answer", paragraphs)
 
 
-def _times(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
-    """How another network compares with the best in price, worst case and allreduce."""
-    price = row["cost_usd"] / best["cost_usd"] - 1
-    worst = (row["worst_case_adaptive"] or 0, best["worst_case_adaptive"] or 0)
-    quick = row["allreduce_adaptive_ns"] / best["allreduce_adaptive_ns"]
-    return (f"its price is {_percent(abs(price))} {'higher' if price >= 0 else 'lower'}, it carries"
-            f" {_percent(worst[0])} in the worst case (against {_percent(worst[1])}), and a large"
-            f" allreduce takes {quick:.2f} times as long")
+def _beside_best(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
+    """How another network compares with the best in price, traffic and allreduce."""
+    apart = row["cost_usd"] - best["cost_usd"]
+    price = "as dear" if abs(apart) < 0.005 * best["cost_usd"] else \
+        f"{dollars(abs(apart))} {'dearer' if apart > 0 else 'cheaper'}"
+    quick = row["allreduce_adaptive_ns"] / best["allreduce_adaptive_ns"] - 1
+    speed = "as fast" if abs(quick) < 0.005 else \
+        f"{_percent(abs(quick))} {'slower' if quick > 0 else 'faster'}"
+    return (f"it is {price}, carries {_percent(row['uniform_minimal'])} when all send to all and"
+            f" at least {_percent(row['worst_case_adaptive'])} in the worst case, and is {speed} in"
+            " a large allreduce")
 
 
 def _percent(part: float | None) -> str:
@@ -122,18 +134,19 @@ def _percent(part: float | None) -> str:
 
 def _table(found: Mapping[str, Any]) -> Block:
     """Money and performance of all candidates."""
-    head = ["network", "over", "cost", "$/end-\npoint", "kW", "racks", "copper /\noptical",
+    head = ["network", "band-\nwidth", "cost", "$/end-\npoint", "kW", "racks", "switch\ncables",
             "all to\nall", "worst\ncase", "all-\nreduce", "first\nbit", "5 %\nfailed", "score"]
     rows = [
         [
-            f"{row['rank']}  {row['network']}", f"{row['oversubscription']:g}:1",
+            f"{row['rank']}  {row['network']}",
+            "full" if row["oversubscription"] == 1 else f"1/{row['oversubscription']:g}",
             dollars(row["cost_usd"]), f"{row['cost_usd_per_endpoint']:,.0f}",
             f"{row['power_w'] / 1000:,.0f}", f"{row['racks']:,}",
-            f"{row['cables_electric']:,} / {row['cables_optical']:,}",
+            f"{row['cables_electric'] + row['cables_optical']:,}",
             _percent(row["uniform_minimal"]), _percent(row["worst_case_adaptive"]),
             f"{figure(round(row['allreduce_adaptive_ns'] / 1e6, 1))} ms",
             f"{row['zero_load_ns']:,.0f} ns", _percent(row["kept_5_percent"]),
-            f"{row['score']:.2f}",
+            f"{row['score']:.3f}",
         ]
         for row in found["candidates"]
     ]
@@ -146,21 +159,28 @@ def _picture(found: Mapping[str, Any]) -> Block:
         (str(row["rank"]), row["cost_usd"], min(row["worst_case_adaptive"], 1.0))
         for row in found["candidates"] if row["worst_case_adaptive"] is not None
     ]
-    return Block("Price and the worst case", points=points)
+    return Block("Price and the worst case", points=points, limit_usd=found["budget_usd"])
 
 
 def _reading() -> Block:
     """What the columns mean, for who does not know them."""
-    return Block("How to read the table", [
-        "An endpoint is a computer's or an accelerator's network port. A switch joins its ports;"
-        " racks hold switches and servers. Copper cables reach a rack or two, optical ones across"
-        " the room, at more than ten times the price.",
-        "over: endpoints for each one that the network has full bandwidth for. all to all: the part"
-        " of its rate that every endpoint gets when all send to all. worst case: the same for the"
-        " worst choice of partners found, with routing that avoids full links. allreduce: time to"
-        " add up 100 MB over all endpoints, as training of large models does in every step. first"
-        " bit: time across the empty network. 5 % failed: what is left of all-to-all traffic when"
-        " one link in twenty fails. score: 1 would be the best network in every respect.",
+    return Block("What the words mean", head=["", ""], words=True, rows=[
+        ["bandwidth", "full: no endpoint waits for another in uniform traffic, by the rule of the"
+                      " network's kind; 1/2: two endpoints share what one of full bandwidth has"],
+        ["racks", "with the computers, by the rules of the floor; switch cables: those between"
+                  " switches"],
+        ["all to all", "the part of its rate that every endpoint gets when all send to all"],
+        ["worst case", "the same for the worst choice of partners, with routing that avoids full"
+                       " links"],
+        ["allreduce", "time to add up 100 MB over all endpoints, as training of large models does"
+                      " in every step; its steps go to a few partners each, so that it depends on"
+                      " more than the all-to-all traffic"],
+        ["first bit", "time of a message's first bit across the empty network"],
+        ["5 % failed", "all-to-all traffic that is left when one link in twenty fails, as a part of"
+                       " what the network carried before"],
+        ["score", "1 would be the best network in every respect"],
+        ["virtual lane", "a queue of its own in each switch; too few, and packets that go around"
+                         " full links can block each other"],
     ])
 
 
@@ -170,56 +190,60 @@ def _beside(best: Mapping[str, Any], tree: Mapping[str, Any] | None) -> Block:
         return Block()
     figures: list[tuple[str, str, Callable[[Any], str]]] = [
         ("price", "cost_usd", dollars), ("power", "power_w", lambda w: f"{w / 1000:,.0f} kW"),
-        ("switches", "switches", figure), ("optical cables", "cables_optical", figure),
-        ("racks", "racks", figure), ("all-to-all traffic", "uniform_minimal", _percent),
-        ("worst case, adaptive routes", "worst_case_adaptive", _percent),
+        ("energy of a year, not in the price", "energy_usd_per_year", dollars),
+        ("switches", "switches", figure), ("optical cables between them", "cables_optical", figure),
+        ("racks, with the computers", "racks", figure),
+        ("all-to-all traffic", "uniform_minimal", _percent),
+        ("worst case, adaptive routing", "worst_case_adaptive", _percent),
         ("worst case, shortest routes", "worst_case_minimal", _percent),
         ("allreduce of 100 MB", "allreduce_adaptive_ns", lambda ns: f"{ns / 1e6:,.1f} ms"),
-        ("first bit", "zero_load_ns", lambda ns: f"{ns:,.0f} ns"),
         ("left with 1 % of links failed", "kept_1_percent", _percent),
         ("left with 5 % of links failed", "kept_5_percent", _percent),
     ]
     rows = [[words, say(best[key]), say(tree[key])] for words, key, say in figures
             if best[key] is not None and tree[key] is not None]
-    about = f"The first is {best['network']}; the tree is {tree['network']}, {called(tree)}."
-    return Block("Beside the tree", [about], head=["", "the first", "the tree"], rows=rows)
+    head = ["", "number 1", f"number {tree['rank']}, a tree"]
+    return Block("Beside the network that most machines have", head=head, rows=rows)
 
 
 def _turning(found: Mapping[str, Any]) -> Block:
-    """What would make the second the first."""
+    """What would make the second the first: its price, prices of parts, and the nearest weights."""
     if len(found["candidates"]) < 2:
         return Block()
-    second = found["candidates"][1]["network"]
+    second = found["candidates"][1]
+    points = {point["what"]: point for point in found["turning_points"]}
     paragraphs = []
-    never = []
-    for point in found["turning_points"]:
-        what, at, now = point["what"], point["at"], point["now"]
-        if what == "price" and at is not None:
-            paragraphs.append(f"{second} would be the first if it alone were"
-                              f" {_percent(1 - at)} cheaper.")
-        elif what in ("switch_price", "optical_price"):
-            part = "switches" if what == "switch_price" else "optical cables"
-            if at is None:
-                never.append(f"the price of {part}")
-            else:
-                paragraphs.append(f"It would be if {part} cost {at:.2f} times what they do.")
-        elif at is None or at > MOST_WEIGHT:
-            never.append(f"the weight of {CRITERIA[what].words}")
-        else:
-            paragraphs.append(f"It would be if {CRITERIA[what].words} counted {_percent(at)} in"
-                              f" place of {_percent(now)}.")
-    if never:
-        paragraphs.append(f"No change of these alone would do it: {'; '.join(never)}.")
+    if (at := points["price"]["at"]) is not None:
+        paragraphs.append(f"A discount of {dollars((1 - at) * second['cost_usd'])}"
+                          f" ({_percent(1 - at)}) on number 2 alone would put it first.")
+    for what, part in (("switch_price", "switches"), ("optical_price", "optical cables")):
+        if (at := points[what]["at"]) is not None:
+            change = f"{_percent(1 - at)} cheaper" if at < 1 else f"{at:.2f} times as dear"
+            paragraphs.append(f"Number 2 would be first if all {part} were {change}.")
+    weights = [point for point in found["turning_points"] if point["what"] in CRITERIA
+               and point["at"] is not None and point["at"] <= MOST_WEIGHT]
+    weights.sort(key=lambda point: abs(point["at"] - point["now"]))
+    paragraphs += [
+        f"Number 2 would be first if {CRITERIA[point['what']].words} counted"
+        f" {_percent(point['at'])} of all, in place of {_percent(point['now'])}."
+        for point in weights[:3]
+    ]
+    number = {row["network"]: row["rank"] for row in found["candidates"]}
+    paragraphs += [
+        f"At {each['gbps']:g} Gbit/s, by the prices there, number {number[each['network']]} is"
+        f" first, for {dollars(each['cost_usd'])}." for each in found["other_rates"]
+    ]
+    if not paragraphs:
+        paragraphs.append("No change of one price or of one weight alone would put number 2 first.")
     return Block("What would change the answer", paragraphs)
 
 
 def _like(found: Mapping[str, Any]) -> Block:
     """Rivals at equal price and at equal bandwidth."""
-    best = found["candidates"][0]
     words = {
-        "equal_price": "For the same money at most",
-        "equal_bisection": "With as much bandwidth between halves at least",
-        "equal_saturation": "With as much all-to-all traffic at least",
+        "equal_price": "For the same money or less",
+        "equal_bisection": "With as much bandwidth between two halves of the machine",
+        "equal_saturation": "With as much all-to-all traffic",
     }
     paragraphs = []
     for key, say in words.items():
@@ -227,7 +251,7 @@ def _like(found: Mapping[str, Any]) -> Block:
         listed = "; ".join(f"{rival['network']} for {dollars(rival['cost_usd'])}"
                            for rival in rivals)
         paragraphs.append(f"{say}: {listed or 'none of the others measured'}.")
-    return Block(f"Like for like with {best['network']}", paragraphs)
+    return Block("Like for like with number 1", paragraphs)
 
 
 def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
@@ -240,34 +264,35 @@ def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
                      f" {dollars(high - budget)} above the budget: ask for quotations first.")
     if (best["worst_case_minimal"] or 1) < 0.5 * (best["worst_case_adaptive"] or 0):
         risks.append(
-            f"It depends on adaptive routing: with shortest routes alone the worst case carries"
+            f"It depends on adaptive routing: without it the worst case carries"
             f" {_percent(best['worst_case_minimal'])}, and a large allreduce takes"
-            f" {best['allreduce_ns'] / best['allreduce_adaptive_ns']:.1f} times as long. Such"
-            f" routes need {best['lanes_adaptive']} virtual lanes, shortest ones"
-            f" {best['lanes_minimal']}.")
+            f" {best['allreduce_ns'] / 1e6:,.1f} ms in place of"
+            f" {best['allreduce_adaptive_ns'] / 1e6:,.1f}. It needs {best['lanes_adaptive']}"
+            f" virtual lanes ({best['lanes_minimal']} without). Have the vendor show it on such"
+            " switches, as a condition of the contract.")
     grows = best["grows_to"]
-    free = {0: "no port stays", 1: "one port stays"}.get(
-        best["free_ports"], f"{best['free_ports']} ports stay")
+    free = {0: "no port of a switch stays", 1: "one port of a switch stays"}.get(
+        best["free_ports"], f"{best['free_ports']} ports of a switch stay")
     room = f"with such switches its kind has members of up to {grows or 0:,} endpoints"
     if not grows or grows <= best["endpoints"]:
         room = "no larger member of its kind with such switches is known"
-    risks.append(f"Room to grow: {room}; {free} free on a switch.")
+    risks.append(f"Room to grow: {room}; {free} free.")
     return Block("Risks", risks)
 
 
 def _left_out(found: Mapping[str, Any]) -> Block:
     """Why the others are out, a line each."""
-    lines = [f"{each['network']} ({each['oversubscription']:g}:1): {each['why']}."
-             for each in found["left_out"] if "times" not in each]
+    out = [each for each in found["left_out"] if "times" not in each]
+    rows = [[each["network"], f"{each['why']}"] for each in out[:MOST_LEFT_OUT]]
+    paragraphs = []
+    if len(out) > MOST_LEFT_OUT:
+        paragraphs.append(f"The first {MOST_LEFT_OUT} of {len(out)}; choice.json has all.")
     far = sorted({each["family"].replace("_", " ") for each in found["left_out"]
                   if "times" in each})
-    more = len(lines) - MOST_LEFT_OUT
-    lines = lines[:MOST_LEFT_OUT]
-    if more > 0:
-        lines.append(f"And {more} more; the table of the command has all.")
     if far:
-        lines.append(f"Far dearer by an estimate: members of {', '.join(far)}.")
-    return Block("Why the others are out", lines)
+        paragraphs.append("More than three times as dear as the cheapest, by an estimate: other"
+                          f" variants of {', '.join(far)}.")
+    return Block("Why the others are out", paragraphs, head=["", ""], rows=rows, words=True)
 
 
 def _made(found: Mapping[str, Any]) -> Block:
@@ -275,11 +300,12 @@ def _made(found: Mapping[str, Any]) -> Block:
     weights = ", ".join(f"{CRITERIA[name].words} {_percent(weight)}"
                         for name, weight in found["weights"].items() if weight)
     return Block("How this was found", [
-        f"All members of all families that carry the need were sized; the cheapest were laid out,"
-        f" priced and measured. Each was compared with the best in each respect; the score is the"
-        f" product of these quotients, by weight: {weights}. Prices: {found['basis']}. Bandwidths"
-        " and times are bounds by the load of links, not simulations; nothing here is a vendor's"
-        " promise.",
+        "All members of all families that carry the need were sized; the cheapest were laid out,"
+        " priced and measured. Each is compared with the best in each respect, and the results are"
+        " multiplied, weighted as follows (flyloom's own weights, unless others were given):"
+        f" {weights}. Prices: {found['basis']}. Bandwidths and times are bounds by the load of"
+        " links, not simulations; nothing here is a vendor's promise, and installation is not in"
+        " the price.",
     ])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -27,12 +28,26 @@ PICTURE_PT = (360.0, 150.0)
 """Width and height of the picture."""
 
 
+PRINTED = """<style>
+section.sheet{border-top:0;margin-top:8px}
+td.code{overflow-wrap:anywhere;white-space:normal;min-width:170px}
+.sheet table{font-size:12.5px}.sheet th,.sheet td{padding-left:5px!important;padding-right:5px}
+.sheet td.say{white-space:normal}
+@page{margin:11mm}
+@media print{
+body{padding:0;font-size:8.6pt;line-height:1.3;max-width:none}
+h1{font-size:15pt;margin:0}h2{font-size:10.5pt;margin:0 0 2px}header{margin:0;padding:0}
+.sheet p{margin:0 0 3px;max-width:none;break-after:auto!important;break-inside:auto}
+.sheet h2{margin-top:8px}.sheet table{font-size:7pt;margin:2px 0 4px}
+.sheet th,.sheet td{padding:1px 4px!important}
+.sheet figure{margin:0}.sheet figure svg{height:132px;width:auto}
+section.sheet{margin:0;padding:0}section.sheet+section.sheet{break-before:page}
+}</style>"""
+
+
 def html(found: Mapping[str, Any]) -> str:
     """Both pages as one HTML file that refers to nothing; printed, they are two sheets."""
-    parts = ["<style>@page{margin:14mm}section.sheet{border-top:0;margin-top:12px}"
-             "@media print{body{padding:0;font-size:10.5px}section.sheet+section.sheet"
-             "{break-before:page}h1{font-size:18px}h2{font-size:13px}table{font-size:8.5px}"
-             "th,td{padding:2px 3px!important}}</style>"]
+    parts = [PRINTED]
     for page in pages(found):
         parts.append('<section class="sheet">')
         parts += [_html_block(block) for block in page]
@@ -45,16 +60,17 @@ def _html_block(block: Block) -> str:
     parts = [f"<h2>{escape(block.heading)}</h2>"] if block.heading else []
     parts += [f"<p>{escape(words)}</p>" for words in block.paragraphs]
     if block.points:
-        sheet = DrawingSheet(PICTURE_PT[0] + 60.0, PICTURE_PT[1] + 34.0, block.heading)
-        _draw_points(sheet, block.points, 44.0, 6.0)
+        sheet = DrawingSheet(PICTURE_PT[0] + 70.0, PICTURE_PT[1] + 40.0, block.heading)
+        _draw_points(sheet, block, 44.0, 10.0)
         parts.append(f"<figure>{sheet.svg()}</figure>")
     if block.rows:
+        number = "say" if block.words else "n"
         heads = "".join(
-            f'<th{" class=n" if i else ""}>{escape(one_line(lines))}</th>'
+            f'<th{f" class={number}" if i else ""}>{escape(one_line(lines))}</th>'
             for i, lines in enumerate(head_lines(block.head)))
         body = "".join(
             "<tr>" + "".join(
-                f'<td class="{"n" if i else "wrap"}">{escape(cell)}</td>'
+                f'<td class="{number if i else "code"}">{escape(cell)}</td>'
                 for i, cell in enumerate(row)) + "</tr>" for row in block.rows)
         parts.append('<div class="scroll"><table><thead><tr>' + heads + "</tr></thead><tbody>"
                      + body + "</tbody></table></div>")
@@ -84,48 +100,73 @@ def _draw(sheet: DrawingSheet, block: Block, y: float) -> float:
     for words in block.paragraphs:
         y = paragraph(sheet, LEFT, y, words, ROOM_PT, BODY) + 2.0
     if block.points:
-        y = _draw_points(sheet, block.points, LEFT + 44.0, y)
+        y = _draw_points(sheet, block, LEFT + 44.0, y)
     if block.rows:
         y = _draw_table(sheet, block, y)
     return y + 8.0
 
 
-def _draw_points(
-    sheet: DrawingSheet, points: Sequence[tuple[str, float, float]], left: float, top: float
-) -> float:
+def _draw_points(sheet: DrawingSheet, block: Block, left: float, top: float) -> float:
     """Draws price against the part of the rate, a numbered mark each; the y after it."""
     width, height = PICTURE_PT
-    least, most = min(p[1] for p in points), max(p[1] for p in points)
-    span = max(most - least, 0.05 * most)
-    low, high = max(0.0, least - 0.08 * span), most + 0.08 * span
-    bottom = top + height
+    prices = [point[1] for point in block.points]
+    if block.limit_usd is not None and block.limit_usd < 2 * max(prices):
+        prices.append(block.limit_usd)
+    step = _round_step(1.15 * max(prices) / 5)
+    high, bottom = step * math.ceil(1.02 * max(prices) / step), top + height
+
+    def across(usd: float) -> float:
+        return left + usd / high * width
+
     for part in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = bottom - part * height
         sheet.line([(left, y), (left + width, y)], "#d3d9e0", 0.5)
         sheet.text(left - 4.0, y + 2.3, f"{100 * part:.0f} %", TABLE, anchor="end", fill=GREY)
-    for i in range(5):
-        x, usd = left + i * width / 4, low + i * (high - low) / 4
-        sheet.line([(x, bottom), (x, bottom + 3.0)], INK, 0.5)
-        sheet.text(x, bottom + 11.0, dollars(usd), TABLE, anchor="middle", fill=GREY)
+    for i in range(round(high / step) + 1):
+        sheet.line([(across(i * step), bottom), (across(i * step), bottom + 3.0)], INK, 0.5)
+        sheet.text(across(i * step), bottom + 10.0, dollars(i * step) if i else "0", TABLE,
+                   anchor="middle", fill=GREY)
     sheet.line([(left, bottom), (left + width, bottom)], INK, 0.6)
+    if block.limit_usd is not None and block.limit_usd <= high:
+        x = across(block.limit_usd)
+        sheet.line([(x, top), (x, bottom)], INK, 0.6, dash="3 2")
+        sheet.text(x + 3.0, top + 7.0, "budget", TABLE, fill=GREY)
+    for label, usd, part in block.points:
+        sheet.box(across(usd) - 2.5, bottom - part * height - 2.5, 5.0, 5.0,
+                  fill=INK if label == "1" else "#ffffff", stroke=INK)
+    for x, y, names in _labels(block.points, across, bottom, height):
+        sheet.text(x + 5.0, y - 4.0, ", ".join(names), 7.5, bold="1" in names)
+    sheet.text(left, bottom + 20.0, "across: price of the network; up: part of its rate that every"
+               " endpoint gets in the worst case; numbers as in the table", TABLE, fill=GREY)
+    return bottom + 30.0
+
+
+def _labels(
+    points: Sequence[tuple[str, float, float]], across: Callable[[float], float], bottom: float,
+    height: float,
+) -> list[tuple[float, float, list[str]]]:
+    """Where labels of marks stand; those of marks too near for two labels share one."""
     labels: list[tuple[float, float, list[str]]] = []
     for label, usd, part in points:
-        x, y = left + (usd - low) / (high - low) * width, bottom - part * height
-        sheet.box(x - 2.5, y - 2.5, 5.0, 5.0, fill=INK if label == "1" else "#ffffff", stroke=INK)
+        x, y = across(usd), bottom - part * height
         near = next((at for at in labels if abs(at[0] - x) < 14.0 and abs(at[1] - y) < 9.0), None)
         if near:
             near[2].append(label)
         else:
             labels.append((x, y, [label]))
-    for x, y, names in labels:
-        sheet.text(x + 5.0, y - 4.0, ", ".join(names), 7.5, bold="1" in names)
-    sheet.text(left, bottom + 21.0, "price of the network, against the part of their rate that all"
-               " endpoints get in the worst case; numbers as in the table", TABLE, fill=GREY)
-    return bottom + 30.0
+    return labels
+
+
+def _round_step(least: float) -> float:
+    """The least of 1, 2, 5, 10, ... times a power of ten that is no less than this."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(part * power for part in (1.0, 2.0, 5.0, 10.0) if part * power >= least)
 
 
 def _draw_table(sheet: DrawingSheet, block: Block, y: float) -> float:
     """Draws a table: the first column takes what the others leave, in several lines."""
+    if block.words:
+        return _draw_words(sheet, block, y)
     heads = head_lines(block.head)
     columns = list(zip(*block.rows, strict=True))
     widths = [
@@ -136,18 +177,15 @@ def _draw_table(sheet: DrawingSheet, block: Block, y: float) -> float:
     room = ROOM_PT if len(columns) > NARROW else 0.0
     need = max(width_of(cell, TABLE) for cell in columns[0]) + 40.0
     first = max(need if not room else 80.0, room - sum(widths))
-    width = first + sum(widths)
     ends = [LEFT + first + sum(widths[:i + 1]) for i in range(len(widths))]
     tall = max(len(lines) for lines in heads)
     for i, lines in enumerate(heads):
         for k, line in enumerate(lines):
             at = y + (tall - len(lines) + k) * 1.2 * TABLE
-            if i:
-                sheet.text(ends[i - 1], at, line, TABLE, anchor="end", bold=True, fill=GREY)
-            else:
-                sheet.text(LEFT, at, line, TABLE, bold=True, fill=GREY)
+            sheet.text(ends[i - 1] if i else LEFT, at, line, TABLE,
+                       anchor="end" if i else "start", bold=True, fill=GREY)
     y += (tall - 1) * 1.2 * TABLE + 3.0
-    sheet.line([(LEFT, y), (LEFT + width, y)], INK, 0.6)
+    sheet.line([(LEFT, y), (LEFT + first + sum(widths), y)], INK, 0.6)
     y += 1.3 * TABLE
     for row in block.rows:
         for cell, end in zip(row[1:], ends, strict=True):
@@ -156,6 +194,15 @@ def _draw_table(sheet: DrawingSheet, block: Block, y: float) -> float:
             sheet.text(LEFT, y, line, TABLE)
             y += 1.25 * TABLE
         y += 1.5
+    return y
+
+
+def _draw_words(sheet: DrawingSheet, block: Block, y: float) -> float:
+    """Draws a table of two columns of words."""
+    first = min(200.0, max(width_of(row[0], TABLE, True) for row in block.rows) + 10.0)
+    for row in block.rows:
+        sheet.text(LEFT, y, row[0], TABLE, bold=True)
+        y = paragraph(sheet, LEFT + first, y, row[1], ROOM_PT - first, TABLE) + 1.0
     return y
 
 

@@ -346,9 +346,25 @@ def png(spec: Mapping[str, Any]) -> bytes:
     return png_bytes({**spec, "background": "white"})
 
 
+#: The tables of the page, which fit a sheet of paper: title and columns beside rank and network.
+TABLES = (
+    ("What it is, and what it costs", (
+        "switch_ports", "oversubscription", "endpoints", "switches", "links",
+        "cost_usd_per_endpoint", "cost_usd_per_endpoint_low", "cost_usd_per_endpoint_high",
+        "power_w_per_endpoint", "pareto", "best_in")),
+    ("What it carries, and what it survives", (
+        "diameter", "mean_distance", "relative_bisection", "uniform_saturation",
+        "worst_case_minimal", "worst_case_adaptive", "alltoall_ns", "allreduce_adaptive_ns",
+        *ENDS.values())),
+)
+PRINTED = """<style>@page{margin:12mm}@media print{body{padding:0;font-size:10.5px}
+h1{font-size:18px}h2{font-size:13px}table{font-size:8.5px}th,td{padding:2px 4px!important}
+figure{break-inside:avoid}.legend{font-size:8px}}
+.legend{font-size:13px;color:var(--dim);max-width:none}</style>"""
+
+
 def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
-    """The table and the charts as one HTML page that refers to nothing."""
-    heads = shown(found.rows)
+    """The answer, the tables and the charts as one HTML page that refers to nothing."""
     titles = {
         "endpoints": "Endpoints against ports of a switch",
         "moore": "How near to the Moore bound",
@@ -357,22 +373,74 @@ def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
         "resilience": "Resilience",
         "pareto": "Cost, power, diameter and bisection: the front",
     }
-    parts = []
+    parts = [PRINTED]
     if found.rows:
-        parts.append('<section><h2>Table</h2><div class="scroll"><table><thead><tr>')
-        parts += [f'<th title="{escape(means)}">{escape(head)}</th>' for _, head, means in heads]
-        parts.append("</tr></thead><tbody>")
-        for row in found.rows:
-            cells = (cell(key, row.get(key)) for key, _, _ in heads)
-            parts.append("<tr>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>")
-        parts.append("</tbody></table></div>")
-        parts += [f"<p class=\"dim\"><b>{escape(head)}</b>: {escape(meaning)}.</p>"
-                  for _, head, meaning in heads]
-        parts.append("</section>")
-    for name, spec in charts.items():
-        parts.append(f"<section><h2>{titles[name]}</h2><figure>{svg(spec, prefix=f'{name}-')}"
-                     "</figure></section>")
+        parts.append('<section id="answer"><h2>The answer</h2><ul>')
+        parts += [f"<li>{escape(words)}</li>" for words in answers(found.rows)]
+        parts.append("</ul></section>")
+        heads = {key: (head, means) for key, head, means in shown(found.rows)}
+        parts += [_table(title, [key for key in keys if key in heads], heads, found.rows)
+                  for title, keys in TABLES]
+        if found.basis:
+            parts.append(f'<p class="dim">Prices: {escape(found.basis)}.</p>')
+    order = ("pareto", *(name for name in charts if name != "pareto"))
+    for name in order:
+        if name in charts:
+            parts.append(f"<section><h2>{titles[name]}</h2><figure>"
+                         f"{svg(charts[name], prefix=f'{name}-')}</figure></section>")
     return framed("Networks compared", parts)
+
+
+def answers(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which network is best in what, a sentence each."""
+    found = []
+    for key, more, words in (
+        ("cost_usd_per_endpoint", False, "The cheapest for an endpoint is"),
+        ("uniform_saturation", True, "Most uniform traffic is carried by"),
+        ("worst_case_adaptive", True, "In the worst case most is carried, adaptively, by"),
+        ("allreduce_adaptive_ns", False, "A large allreduce is fastest on"),
+        ("power_w_per_endpoint", False, "Least power for an endpoint is drawn by"),
+    ):
+        known = [row for row in rows if row.get(key) is not None]
+        if len(known) < 2:
+            continue
+        known.sort(key=lambda row: -row[key] if more else row[key])
+        best, second = known[0], known[1]
+        unit = " W" if key.startswith("power") else ""
+        equal = cell(key, best[key]) == cell(key, second[key])
+        found.append(f"{words} {best['network']} ({cell(key, best[key])}{unit}),"
+                     f" {'as much as' if equal else 'before'} {second['network']}"
+                     f" ({cell(key, second[key])}{unit}).")
+    front = [row["network"] for row in rows if row.get("pareto")]
+    if front:
+        found.append(f"No other network beats these in every respect: {', '.join(front)}.")
+    return found
+
+
+def _table(
+    title: str, keys: Sequence[str], heads: Mapping[str, tuple[str, str]],
+    rows: Sequence[Mapping[str, Any]],
+) -> str:
+    """A table with rank and network in front, and what its columns mean below."""
+    if not keys:
+        return ""
+    parts = [f'<section><h2>{title}</h2><div class="scroll"><table><thead><tr><th class="n">rank'
+             "</th><th>network</th>"]
+    parts += [
+        f'<th{"" if key == "best_in" else " class=n"} title="{escape(heads[key][1])}">'
+        f"{escape(heads[key][0])}</th>" for key in keys
+    ]
+    parts.append("</tr></thead><tbody>")
+    for row in rows:
+        cells = "".join(
+            f'<td class="{"wrap" if key == "best_in" else "n"}">{cell(key, row.get(key))}</td>'
+            for key in keys)
+        parts.append(f'<tr><td class="n">{row["rank"]}</td><td class="wrap">'
+                     f'{escape(row["network"])}</td>{cells}</tr>')
+    parts.append("</tbody></table></div>")
+    meanings = "; ".join(f"<b>{escape(heads[key][0])}</b>: {escape(heads[key][1])}" for key in keys)
+    parts.append(f'<p class="legend">{meanings}.</p></section>')
+    return "".join(parts)
 
 
 def shown(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
@@ -390,7 +458,7 @@ def cell(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if key.endswith("_ns"):
-        return f"{figure(value / 1e6)} ms"
+        return f"{figure(value / 1e6)} ms" if value >= 1e5 else f"{figure(value / 1e3)} µs"
     if key == "best_in":
         return ", ".join(BRIEF.get(word, word) for word in value)
     if isinstance(value, float):

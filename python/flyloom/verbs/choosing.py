@@ -16,6 +16,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Choice
 from flyloom.verbs.needs import MOST_ENDPOINTS
+from flyloom.verbs.prices import priced
 from flyloom.verbs.scoring import CRITERIA, scored, turning_points
 from flyloom.verbs.sizing import checked_ratios, scale, size
 
@@ -74,7 +75,8 @@ def choose(
     routes free of deadlock), ``free_ports`` (of a switch) and ``grows_to`` (endpoints of the
     largest member of its kind with such switches); ``left_out`` (as in :func:`flyloom.size`, and
     members that were not measured); ``tree``, the network of the best tree; ``turning_points``
-    (:func:`flyloom.verbs.scoring.turning_points`); ``like_for_like``; ``weights``, ``basis``,
+    (:func:`flyloom.verbs.scoring.turning_points`); ``other_rates`` (which is first at half and at
+    twice the rate); ``like_for_like``; ``weights``, ``basis``,
     ``catalog`` and what was asked for.
     """
     endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
@@ -115,6 +117,7 @@ def choose(
         "seed": seed, "basis": kept[0]["basis"], "catalog": kept[0]["catalog"],
         "candidates": kept, "tree": tree, "left_out": left_out,
         "turning_points": turning_points(kept, known),
+        "other_rates": _other_rates(kept, known, catalog, include),
         "like_for_like": _like_for_like(ranked),
     })
 
@@ -214,6 +217,28 @@ def _growth(
     families = sorted({row["family"] for row in rows})
     largest = scale([radix], families=families, planes=planes, progress=progress).rows
     return {(row["family"], row["kind"]): row["largest"]["endpoints"] for row in largest}
+
+
+def _other_rates(
+    rows: Sequence[Mapping[str, Any]], weights: Mapping[str, float], catalog: PriceList | None,
+    include: str | Iterable[str] | None,
+) -> list[dict[str, Any]]:
+    """Which network is first at half and at twice the rate, by its bill at that rate: dicts with
+    ``gbps``, ``network`` and ``cost_usd``; rates at which nothing is sold are left out."""
+    found = []
+    for times in (0.5, 2.0):
+        gbps = times * rows[0]["link_gbps"]
+        bought = shop(catalog, gbps=gbps, include=include)
+        again = []
+        for row in rows:
+            bill, unpriced = priced(network(row["network"]), bought, ("cost_usd", "power_w"))
+            if unpriced is None:
+                again.append({**row, **bill})
+        if len(again) == len(rows):
+            first = scored(again, weights)[0]
+            found.append({"gbps": gbps, "network": first["network"],
+                          "cost_usd": first["cost_usd"]})
+    return found
 
 
 def _like_for_like(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
