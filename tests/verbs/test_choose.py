@@ -204,3 +204,25 @@ def test_bad_needs_are_refused(tmp_path, text, words, said):
     done = flyloom("choose", *given, *words)
     assert done.returncode == 2 and said in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_simulations_carry_what_is_offered_below_the_bound():
+    found = fl.choose(60, radix=16, candidates=3, simulate=True)
+    assert len(found.simulated) == 2 * min(3, len(found.candidates))
+    rows = {row["network"]: row for row in found.candidates}
+    for run in found.simulated:
+        key = "uniform_minimal" if run["traffic"] == "uniform" else "worst_case_adaptive"
+        assert run["bound"] == min(rows[run["network"]][key], 1.0)
+        assert run["why"] is None, run
+        again = fl.packet(
+            run["network"], traffic=run["traffic"], selection=run["selection"],
+            load=run["offered_load"], gbps=400, seed=0,
+            **({} if run["selection"] == "anca" else {
+                "lane_use": "hops",
+                "switch": {"virtual_channels": rows[run["network"]]["lanes_adaptive"]}}),
+        ).points[0]
+        assert (run["accepted_load"], run["p99_latency_ns"]) == (
+            again["accepted_load"], again["p99_latency_ns"])
+        assert run["accepted_load"] >= 0.8 * run["offered_load"], run
+    assert len(choice_page.ends_of(found)) == 2
+    assert all(end <= choice_page.BOTTOM_PT for end in choice_page.ends_of(found))

@@ -73,6 +73,10 @@ class JudgementOptions:
     seed: Annotated[
         int | None, typer.Option(help="seed of the links that fail; 0 by default")
     ] = None
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="run the first three at the packet level, too; takes"
+                                              " minutes where there are thousands of endpoints")
+    ] = False
 
 
 @app.command(epilog=epilog(
@@ -106,6 +110,7 @@ def choose(
     asked: dict[str, Any] = read_need(need) if need else {}
     given = {
         **needed.asked(), **prices.asked(), "candidates": judged.candidates, "seed": judged.seed,
+        "simulate": judged.simulate or None,
     }
     asked |= {key: value for key, value in given.items() if value is not None}
     if judged.weight:

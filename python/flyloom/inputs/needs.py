@@ -12,7 +12,7 @@ from flyloom.support.reading import read_text
 from flyloom.support.refused import hint
 
 KEYS = ("endpoints", "budget", "gbps", "radix", "oversubscription", "planes", "families", "catalog",
-        "include", "weights", "candidates", "seed")
+        "include", "weights", "candidates", "seed", "simulate")
 """The keys of the table ``[choose]``: the parameters of :func:`flyloom.choose`."""
 
 

@@ -65,8 +65,8 @@ def pages(found: Mapping[str, Any]) -> list[list[Block]]:
     best = found["candidates"][0]
     tree = next((c for c in found["candidates"] if c["network"] == found["tree"]), None)
     first = [_answer(found, best, tree), _table(found), _picture(found), _beside(best, tree)]
-    second = [_risks(found, best), _turning(found), _like(found), _left_out(found), _reading(),
-              _made(found)]
+    second = [_risks(found, best), _simulated(found), _turning(found), _like(found),
+              _left_out(found), _reading(), _made(found)]
     return [[block for block in page if block.paragraphs or block.rows or block.points]
             for page in (first, second)]
 
@@ -206,6 +206,25 @@ def _beside(best: Mapping[str, Any], tree: Mapping[str, Any] | None) -> Block:
     return Block("Beside the network that most machines have", head=head, rows=rows)
 
 
+def _simulated(found: Mapping[str, Any]) -> Block:
+    """What simulations found of the bounds, where there are any."""
+    if not found["simulated"]:
+        return Block()
+    number = {row["network"]: row["rank"] for row in found["candidates"]}
+    paragraphs = []
+    for run in found["simulated"]:
+        what = "all-to-all traffic" if run["traffic"] == "uniform" else "the worst case"
+        asked = f"Number {number[run['network']]}, {what}, bound {_percent(run['bound'])}:"
+        if run["why"]:
+            paragraphs.append(f"{asked} not simulated: {run['why']}.")
+        else:
+            paragraphs.append(
+                f"{asked} of {_percent(run['offered_load'])} offered,"
+                f" {_percent(run['accepted_load'])} arrive, within"
+                f" {run['mean_latency_ns']:,.0f} ns on average.")
+    return Block("Simulated, packet by packet", paragraphs)
+
+
 def _turning(found: Mapping[str, Any]) -> Block:
     """What would make the second the first: its price, prices of parts, and the nearest weights."""
     if len(found["candidates"]) < 2:
@@ -303,9 +322,9 @@ def _made(found: Mapping[str, Any]) -> Block:
         "All members of all families that carry the need were sized; the cheapest were laid out,"
         " priced and measured. Each is compared with the best in each respect, and the results are"
         " multiplied, weighted as follows (flyloom's own weights, unless others were given):"
-        f" {weights}. Prices: {found['basis']}. Bandwidths and times are bounds by the load of"
-        " links, not simulations; nothing here is a vendor's promise, and installation is not in"
-        " the price.",
+        f" {weights}. Prices: {found['basis']}. Bandwidths and times of the tables are bounds by"
+        " the load of links, not simulations; nothing here is a vendor's promise, and installation"
+        " is not in the price.",
     ])
 
 

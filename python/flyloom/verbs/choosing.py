@@ -18,6 +18,7 @@ from flyloom.support.verb_results import Choice
 from flyloom.verbs.needs import MOST_ENDPOINTS
 from flyloom.verbs.prices import priced
 from flyloom.verbs.scoring import CRITERIA, scored, turning_points
+from flyloom.verbs.simulation import simulate as run_simulator
 from flyloom.verbs.sizing import checked_ratios, scale, size
 
 #: What a candidate has of its bill.
@@ -33,6 +34,10 @@ TREES = ("fat_tree", "xgft", "k_ary_n_tree", "clos")
 """Families that most people know, one of which stands beside the others."""
 FAILED = (0.01, 0.05)
 """The parts of all links that fail."""
+LOADED = 0.9
+"""The part of a bound that is offered in simulations."""
+POINT = ("offered_load", "accepted_load", "saturated", "mean_latency_ns", "p99_latency_ns")
+"""What is kept of a point of a simulation."""
 MOST_AT_ONCE = 4
 """The most networks in memory at a time: measuring one uses all processors for much of its time."""
 
@@ -51,6 +56,7 @@ def choose(
     weights: Mapping[str, float] | None = None,
     candidates: int = 8,
     seed: int = 0,
+    simulate: bool = False,
     progress: Progress | None = None,
 ) -> Choice:
     """The networks to choose from for a need, the best first, with the reasons.
@@ -62,7 +68,8 @@ def choose(
     ``candidates`` are laid out, priced and measured, also with 1 % and 5 % of their links failed
     (drawn from ``seed``), and the best ``candidates`` of them kept. The score of a candidate is the
     product over the criteria of (how many times worse it is than the best) to the power of minus
-    the weight: 1 for a network that is the best in all. ``weights`` by name replace those of
+    the weight: 1 for a network that is the best in all. With ``simulate`` the first three run at
+    the packet level too, with adaptive routes. ``weights`` by name replace those of
     :data:`flyloom.verbs.scoring.CRITERIA`; they are divided by their sum.
 
     Fields: ``candidates``, dicts with ``rank``, ``score``, ``shares`` (by criterion, the factor of
@@ -76,8 +83,8 @@ def choose(
     largest member of its kind with such switches); ``left_out`` (as in :func:`flyloom.size`, and
     members that were not measured); ``tree``, the network of the best tree; ``turning_points``
     (:func:`flyloom.verbs.scoring.turning_points`); ``other_rates`` (which is first at half and at
-    twice the rate); ``like_for_like``; ``weights``, ``basis``,
-    ``catalog`` and what was asked for.
+    twice the rate); ``like_for_like``; ``simulated`` (see there; None without ``simulate``);
+    ``weights``, ``basis``, ``catalog`` and what was asked for.
     """
     endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
     candidates = whole("candidates", candidates, 1, 100)
@@ -119,6 +126,7 @@ def choose(
         "turning_points": turning_points(kept, known),
         "other_rates": _other_rates(kept, known, catalog, include),
         "like_for_like": _like_for_like(ranked),
+        "simulated": simulated(kept[:3], seed, progress) if simulate else None,
     })
 
 
@@ -238,6 +246,39 @@ def _other_rates(
             first = scored(again, weights)[0]
             found.append({"gbps": gbps, "network": first["network"],
                           "cost_usd": first["cost_usd"]})
+    return found
+
+
+def simulated(
+    rows: Sequence[Mapping[str, Any]], seed: int, progress: Progress | None
+) -> list[dict[str, Any]]:
+    """Whether networks carry at the packet level what is said of them by the load of their links.
+
+    Uniform traffic and the worst case, each offered at 0.9 times the bound, over adaptive routes
+    (``anca`` in trees, else ``ugal_l`` with a virtual channel a hop) at the rate of the bill.
+    Dicts with ``network``, ``traffic``, ``selection``, ``bound``, ``offered_load``,
+    ``accepted_load``, ``saturated``, ``mean_latency_ns`` and ``p99_latency_ns``; ``why`` where the
+    run is refused, with None in place of what it would have found.
+    """
+    found = []
+    for row in rows:
+        tree = row["family"] in TREES
+        lanes: dict[str, Any] = {} if tree else {
+            "lane_use": "hops", "switch": {"virtual_channels": row["lanes_adaptive"]}}
+        for traffic, key in (("uniform", "uniform_minimal"), ("worst_case", "worst_case_adaptive")):
+            bound = min(row[key] or 0.0, 1.0)
+            asked = {"network": row["network"], "traffic": traffic,
+                     "selection": "anca" if tree else "ugal_l", "bound": bound}
+            try:
+                point = run_simulator(
+                    row["network"], "packet", traffic=traffic, selection=asked["selection"],
+                    load=round(LOADED * bound, 3), gbps=row["link_gbps"], seed=seed,
+                    progress=progress, **lanes,
+                ).points[0]
+                ended = {**{name: point[name] for name in POINT}, "why": None}
+            except RefusalError as refusal:
+                ended = {**dict.fromkeys(POINT), "why": str(refusal)}
+            found.append({**asked, **ended})
     return found
 
 
