@@ -99,9 +99,8 @@ def _answer(
         f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found. It draws"
         f" {best['power_w'] / 1000:,.0f} kW.",
         f"When all send to all, every endpoint gets {_percent(best['uniform_minimal'])} of its"
-        f" rate. Whoever sends to whom, it gets at least {_percent(best['worst_case_adaptive'])} if"
-        " switches send packets around full links (adaptive routing), and as little as"
-        f" {_percent(best['worst_case_minimal'])} if they do not.",
+        f" rate. Whoever sends to whom, it gets at least {_percent(best['worst_case_adaptive'])}"
+        f"{_without(best)}.",
     ]
     second = next((row for row in found["candidates"] if row["rank"] == 2), None)
     if second is not None:
@@ -113,6 +112,15 @@ def _answer(
         paragraphs.append(f"The network that most machines have is number {tree['rank']},"
                           f" {called(tree)}: {_beside_best(tree, best)}.")
     return Block("The answer", paragraphs)
+
+
+def _without(best: Mapping[str, Any]) -> str:
+    """What the worst case is without adaptive routing, where it differs."""
+    least, most = best["worst_case_minimal"] or 0.0, best["worst_case_adaptive"] or 0.0
+    if least > 0.99 * most:
+        return ""
+    return (" if switches send packets around full links (adaptive routing), and as little as"
+            f" {_percent(least)} if they do not")
 
 
 def _beside_best(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
