@@ -1,4 +1,4 @@
-"""Drawings of networks as SVG text: floor plans, rack fronts, matrices, heat.
+"""Drawings: floor plans, rack fronts, matrices and heat as SVG text; sheets as SVG and PDF.
 
 Every function here takes plain Python values and returns one ``<svg>`` element as a string. The
 element is complete XML on its own (it carries its name space) and can be put inside an HTML page
