@@ -25,7 +25,7 @@ T_NS = 4096e9 / (12.5 * 2**30)
 """Time of a packet on a link."""
 ARGUMENTS = {"load", "selection", "traffic", "unverified", "seed", "seeds", "dialect", "messages",
              "message_bytes", "rail", "sync", "workload", "compute", "collectives", "placement",
-             "background", "traffic_class"}
+             "background", "traffic_class", "top"}
 
 
 def run(source: object, **given: object) -> fl.Result:
