@@ -99,8 +99,7 @@ def _answer(
         f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found. It draws"
         f" {best['power_w'] / 1000:,.0f} kW.",
         f"When all send to all, every endpoint gets {_percent(best['uniform_minimal'])} of its"
-        f" rate. Whoever sends to whom, it gets at least {_percent(best['worst_case_adaptive'])}"
-        f"{_without(best)}.",
+        f" rate. {_worst(best)}",
     ]
     second = next((row for row in found["candidates"] if row["rank"] == 2), None)
     if second is not None:
@@ -114,13 +113,14 @@ def _answer(
     return Block("The answer", paragraphs)
 
 
-def _without(best: Mapping[str, Any]) -> str:
-    """What the worst case is without adaptive routing, where it differs."""
+def _worst(best: Mapping[str, Any]) -> str:
+    """What the worst case is: with adaptive routing, and without it where it differs."""
     least, most = best["worst_case_minimal"] or 0.0, best["worst_case_adaptive"] or 0.0
     if least > 0.99 * most:
-        return ""
-    return (" if switches send packets around full links (adaptive routing), and as little as"
-            f" {_percent(least)} if they do not")
+        return f"In the worst case found it gets {_percent(most)}."
+    return (f"Whoever sends to whom, it gets at least {_percent(most)} if switches send packets"
+            f" around full links (adaptive routing), and as little as {_percent(least)} if they do"
+            " not.")
 
 
 def _beside_best(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
