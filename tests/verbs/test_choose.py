@@ -136,6 +136,7 @@ def test_the_order_does_not_depend_on_threads(monkeypatch):
 
 @pytest.mark.parametrize(("endpoints", "asked"), [
     (400, {"budget": 4e6, "radix": 32}), (60, {"radix": 16}), (3000, {"candidates": 12}),
+    (2, {}), (40, {"families": ["complete", "slim_fly"]}), (5, {"radix": 4}),
 ])
 def test_two_pages_hold_all_that_is_written(endpoints, asked):
     found = fl.choose(endpoints, **asked)

@@ -92,7 +92,9 @@ fn carrying_shapes(
     if shape.len() < dimensions {
         let longest = shape.last().copied().unwrap_or(radix);
         let ports: u32 = shape.iter().map(|s| s - 1).sum();
-        for size in 2..=longest.min(radix.saturating_sub(ports)) {
+        // one switch alone is a grid of one
+        let least = if dimensions == 1 { 1 } else { 2 };
+        for size in least..=longest.min(radix.saturating_sub(ports)) {
             shape.push(size);
             carrying_shapes(need, dimensions, shape, members);
             shape.pop();
@@ -101,11 +103,11 @@ fn carrying_shapes(
     }
     let switches: u64 = shape.iter().map(|&s| u64::from(s)).product();
     let p = need.per_switch(switches);
-    if p >= u64::from(radix) {
+    if p > u64::from(radix) {
         return;
     }
     let links = need.links_for(p) as u32;
-    let k: Vec<u32> = shape.iter().map(|s| links.div_ceil(*s)).collect();
+    let k: Vec<u32> = shape.iter().map(|&s| if s > 1 { links.div_ceil(s) } else { 1 }).collect();
     let network_radix: u32 = shape.iter().zip(&k).map(|(s, k)| k * (s - 1)).sum();
     let counts = [switches, switches * u64::from(network_radix) / 2];
     members.offer(counts, network_radix + p as u32, || HyperX {

@@ -78,6 +78,8 @@ def title(found: Mapping[str, Any]) -> str:
 
 def called(row: Mapping[str, Any]) -> str:
     """What a network is, in words."""
+    if row["switches"] == 1:
+        return "a single switch"
     words, _ = FAMILIES.get(row["family"], (f"a {row['family'].replace('_', ' ')} network", ""))
     ratio = row["oversubscription"]
     return words if ratio == 1 else f"{words}, with 1/{ratio:g} of the full bandwidth"
@@ -93,13 +95,12 @@ def _answer(
     paragraphs = [
         f"Needed: {found['endpoints']:,} endpoints (network ports of computers) at"
         f" {found['gbps']:g} Gbit/s, switches of at most {found['radix']} ports{most}.",
-        f"Take number 1, {called(best)} of {best['switches']:,} switches for"
-        f" {best['endpoints']:,} endpoints ({best['network']}). It costs"
+        f"Take number 1, {called(best)}{_of_switches(best)} for {best['endpoints']:,} endpoints"
+        f" ({best['network']}). It costs"
         f" {dollars(best['cost_usd'])}{within}; {dollars(best['cost_usd_low'])} to"
         f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found. It draws"
         f" {best['power_w'] / 1000:,.0f} kW.",
-        f"When all send to all, every endpoint gets {_percent(best['uniform_minimal'])} of its"
-        f" rate. {_worst(best)}",
+        _carried(best),
     ]
     second = next((row for row in found["candidates"] if row["rank"] == 2), None)
     if second is not None:
@@ -113,14 +114,23 @@ def _answer(
     return Block("The answer", paragraphs)
 
 
-def _worst(best: Mapping[str, Any]) -> str:
-    """What the worst case is: with adaptive routing, and without it where it differs."""
+def _of_switches(row: Mapping[str, Any]) -> str:
+    return "" if row["switches"] == 1 else f" of {row['switches']:,} switches"
+
+
+def _carried(best: Mapping[str, Any]) -> str:
+    """What the best network carries when all send to all, and in the worst case: with adaptive
+    routing, and without it where it differs."""
+    if not best["links"]:
+        return "It is one switch, with no link that could be full."
+    whole = (f"When all send to all, every endpoint gets {_percent(best['uniform_minimal'])} of its"
+             " rate.")
     least, most = best["worst_case_minimal"] or 0.0, best["worst_case_adaptive"] or 0.0
     if least > 0.99 * most:
-        return f"In the worst case found it gets {_percent(most)}."
-    return (f"Whoever sends to whom, it gets at least {_percent(most)} if switches send packets"
-            f" around full links (adaptive routing), and as little as {_percent(least)} if they do"
-            " not.")
+        return f"{whole} In the worst case found it gets {_percent(most)}."
+    return (f"{whole} Whoever sends to whom, it gets at least {_percent(most)} if switches send"
+            f" packets around full links (adaptive routing), and as little as {_percent(least)} if"
+            " they do not.")
 
 
 def _beside_best(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
@@ -140,6 +150,10 @@ def _percent(part: float | None) -> str:
     return "–" if part is None else f"{100 * min(part, 1.0):.3g} %"
 
 
+def _ns(time: float | None) -> str:
+    return "–" if time is None else f"{time:,.0f} ns"
+
+
 def _table(found: Mapping[str, Any]) -> Block:
     """Money and performance of all candidates."""
     head = ["network", "band-\nwidth", "cost", "$/end-\npoint", "kW", "racks", "switch\ncables",
@@ -153,7 +167,7 @@ def _table(found: Mapping[str, Any]) -> Block:
             f"{row['cables_electric'] + row['cables_optical']:,}",
             _percent(row["uniform_minimal"]), _percent(row["worst_case_adaptive"]),
             f"{figure(round(row['allreduce_adaptive_ns'] / 1e6, 1))} ms",
-            f"{row['zero_load_ns']:,.0f} ns", _percent(row["kept_5_percent"]),
+            _ns(row["zero_load_ns"]), _percent(row["kept_5_percent"]),
             f"{row['score']:.3f}",
         ]
         for row in found["candidates"]
@@ -286,6 +300,8 @@ def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
     _, use = FAMILIES.get(best["family"], ("", UNKNOWN))
     high = best["cost_usd_high"]
     risks = [use or UNKNOWN]
+    if best["switches"] == 1:
+        risks = ["When this switch fails, nothing is left of the network."]
     if (budget := found["budget_usd"]) is not None and high > budget:
         risks.append(f"At the highest prices found it costs {dollars(high)}, which is"
                      f" {dollars(high - budget)} above the budget: ask for quotations first.")

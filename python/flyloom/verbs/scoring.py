@@ -29,6 +29,8 @@ CRITERIA = {
     "failures": Criterion("kept_5_percent", True, 0.10, "what it carries when links fail"),
 }
 """What a network is judged by."""
+ALONE = {True: 1.0, False: 230.0}
+"""Figures of one switch alone, where there are none: all of a rate; a switch and two cables, ns."""
 CAPPED = ("uniform_minimal", "worst_case_adaptive")
 """Figures of which no more than 1, an endpoint's whole rate, is of use."""
 
@@ -37,7 +39,8 @@ def value(row: Mapping[str, Any], criterion: Criterion) -> float | None:
     """The figure of a row that a criterion judges."""
     found = row.get(criterion.key)
     if found is None:
-        return None
+        # a switch alone has no link that could be full, and none that fails
+        return ALONE[criterion.more] if row.get("links") == 0 else None
     return min(float(found), 1.0) if criterion.key in CAPPED else float(found)
 
 
