@@ -14,6 +14,7 @@ import os
 import signal
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,16 @@ DEADLINE = float(os.environ.get("CHECK_DEADLINE", 0))
 OVER = "the time of make check is over; make test runs them"
 LAST = ROOT / "target" / "test-times.json"
 """That of the last run, test by test: seconds on the clock, and of processors."""
+
+
+@pytest.fixture(autouse=True)
+def _as_in_python() -> Iterator[None]:
+    """What the command line sets for its process ends with the test that ran it in this one."""
+    from flyloom.support import machine
+
+    before = machine.tell
+    yield
+    machine.tell = before
 
 
 def pytest_collection_modifyitems(items: list) -> None:
