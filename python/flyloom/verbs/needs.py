@@ -27,6 +27,8 @@ that are priced: at first, and from the third on, when the spread of these propo
 counts too."""
 UNSOLD = 1e12
 """The price [US dollars] of a switch that is not sold, in estimates."""
+MOST_CLIMBS = 4
+"""Steps of one endpoint towards the most that a budget buys, before the steps get longer."""
 DOUBTED = 1.2
 """Where an estimate is above this many times a budget, no price of that kind is within it."""
 FAR = 3.0
@@ -235,21 +237,29 @@ def largest(
     if not smallest or smallest[0]["estimate"] > DOUBTED * limit_usd:
         return None
     best: tuple[dict[str, Any], dict[str, Any]] | None = None
-    high, ratio = MOST_ENDPOINTS + 1, 1.0
-    low = 0
+    low, high, ratio, climbs = 0, MOST_ENDPOINTS + 1, 1.0, 0
+    guess = _estimated(offers, low, high, limit_usd)
     while high - low > 1:
-        guess = _estimated(offers, low, high, limit_usd / ratio) if best is None else low + 1
+        guess = min(max(guess, low + 1), high - 1)
         found = offers(guess)
-        if not found:
-            high = guess
-            continue
-        member, bill = _least(found, bought)
+        member, bill = _least(found, bought) if found else ({}, {"cost_usd": None})
         usd = bill["cost_usd"]
-        if usd is None or usd > limit_usd:
-            high = guess
-            ratio = usd / member["estimate"] if usd else ratio
+        if usd is not None and usd <= limit_usd:
+            best, low, climbs = (member, bill), max(guess, member["endpoints"]), climbs + 1
+            # one more is soon too dear; where it is not, the search goes on by the price
+            if climbs <= MOST_CLIMBS:
+                guess = low + 1
+            elif high > MOST_ENDPOINTS:
+                guess = max(int(low * limit_usd / usd), low + low // 100)
+            else:
+                guess = (low + high) // 2
         else:
-            best, low = (member, bill), max(guess, member["endpoints"])
+            high = guess
+            if best is None:
+                ratio = usd / member["estimate"] if usd else ratio
+                guess = _estimated(offers, low, high, limit_usd / ratio)
+            else:
+                guess = (low + high) // 2
     if best is None:
         return None
     member, bill = best
