@@ -14,7 +14,7 @@ use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
 use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
 use fabric::Topology;
-use fabric::network::{Cable, LinkRateRange, RateSource, parse_inline};
+use fabric::network::{Cable, LinkRateRange, RATE_GBPS, RATE_SOURCE, RateSource, parse_inline};
 use fabric::tables::Routing;
 use paths::PathSource;
 use paths::over_seeds::{SeedStatistics, check_seeds};
@@ -460,22 +460,8 @@ impl ExperimentStage for MessageSimulationParameters {
             "preset of what messages cost",
             BetterDirection::Neither,
         ),
-        RecordColumn::new(
-            "rate_gbps",
-            "/rates/highest_gbps",
-            ColumnType::Real,
-            "Gbit/s",
-            "rate of the fastest link of the network",
-            BetterDirection::Neither,
-        ),
-        RecordColumn::new(
-            "rate_source",
-            "/rates/source",
-            ColumnType::Text,
-            "",
-            "where that rate comes from",
-            BetterDirection::Neither,
-        ),
+        RATE_GBPS,
+        RATE_SOURCE,
         RecordColumn::new(
             "sent_bytes",
             "/sent_bytes",

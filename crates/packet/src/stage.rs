@@ -16,6 +16,7 @@ use base::{
 use des::PeerByteExchange;
 use des::peers::{agree, same};
 use fabric::Topology;
+use fabric::network::{RATE_GBPS, RATE_SOURCE};
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use paths::PathSource;
@@ -284,21 +285,8 @@ impl ExperimentStage for PacketSimulationParameters {
             "what endpoints send",
             BetterDirection::Neither,
         ),
-        real(
-            "rate_gbps",
-            "/rates/highest_gbps",
-            "Gbit/s",
-            "rate of the fastest link",
-            BetterDirection::Neither,
-        ),
-        RecordColumn::new(
-            "rate_source",
-            "/rates/source",
-            ColumnType::Text,
-            "",
-            "where that rate comes from",
-            BetterDirection::Neither,
-        ),
+        RATE_GBPS,
+        RATE_SOURCE,
         real(
             "accepted_load",
             "/points/0/accepted_load",

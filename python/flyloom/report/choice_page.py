@@ -79,17 +79,26 @@ def _html_block(block: Block) -> str:
 
 def pdf_bytes(found: Mapping[str, Any]) -> bytes:
     """Both pages as a PDF on A4, which also fits on letter."""
+    return pdf([sheet for sheet, _ in _sheets(found)], title(found))
+
+
+def ends_of(found: Mapping[str, Any]) -> list[float]:
+    """Where the writing of each page ends, in points; above :data:`BOTTOM_PT` it is cut."""
+    return [end for _, end in _sheets(found)]
+
+
+def _sheets(found: Mapping[str, Any]) -> list[tuple[DrawingSheet, float]]:
+    """Each page as a sheet, and where its writing ends."""
     sheets = []
-    for number, page in enumerate(pages(found)):
-        sheet = DrawingSheet(*PAPER_PT, f"{title(found)}, page {number + 1}")
-        y = TOP
-        if number == 0:
+    for number, page in enumerate(pages(found), 1):
+        sheet, y = DrawingSheet(*PAPER_PT, f"{title(found)}, page {number}"), TOP
+        if number == 1:
             sheet.text(LEFT, y - 14, title(found), 15.0, bold=True)
             y += 10
         for block in page:
             y = _draw(sheet, block, y)
-        sheets.append(sheet)
-    return pdf(sheets, title(found))
+        sheets.append((sheet, y))
+    return sheets
 
 
 def _draw(sheet: DrawingSheet, block: Block, y: float) -> float:
@@ -205,13 +214,3 @@ def _draw_words(sheet: DrawingSheet, block: Block, y: float) -> float:
         y = paragraph(sheet, LEFT + first, y, row[1], ROOM_PT - first, TABLE) + 1.0
     return y
 
-
-def ends_of(found: Mapping[str, Any]) -> Sequence[float]:
-    """Where the writing of each page ends, in points; above :data:`BOTTOM_PT` it is cut."""
-    ends = []
-    for number, page in enumerate(pages(found)):
-        y = TOP + (10 if number == 0 else 0)
-        for block in page:
-            y = _draw(DrawingSheet(*PAPER_PT, ""), block, y)
-        ends.append(y)
-    return ends

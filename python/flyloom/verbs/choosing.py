@@ -17,9 +17,17 @@ from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Choice
 from flyloom.verbs.needs import MOST_ENDPOINTS
 from flyloom.verbs.prices import priced
+from flyloom.verbs.ranking import ranked
 from flyloom.verbs.scoring import CRITERIA, scored, turning_points
 from flyloom.verbs.simulation import simulate as run_simulator
-from flyloom.verbs.sizing import checked_ratios, scale, size
+from flyloom.verbs.sizing import (
+    COLUMNS,
+    carrying,
+    checked_limit,
+    checked_needs,
+    checked_ratios,
+    scale,
+)
 
 #: What a candidate has of its bill.
 BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint", "power_w",
@@ -92,12 +100,14 @@ def choose(
     ratios = checked_ratios(oversubscription)
     known = _weights(weights)
     bought = shop(catalog, gbps=gbps, include=include)
-    sized = size(
-        endpoints, radix=ports, oversubscription=ratios, planes=planes, families=families,
-        budget=budget, catalog=catalog, gbps=gbps, include=include, progress=progress,
+    limit = checked_limit(budget)
+    carried = carrying(
+        checked_needs(endpoints, [ports], ratios, families=families, planes=planes),
+        limit, bought, progress,
     )
-    chosen, others = _measured_ones(sized.members, ratios, candidates)
-    left_out = [*(dict(each) for each in sized.left_out), *map(_not_measured, others)]
+    members, _ = ranked(carried.members, COLUMNS, "cost_usd", None)
+    chosen, others = _measured_ones(members, ratios, candidates)
+    left_out = [*carried.left_out, *map(_not_measured, others)]
     if not chosen:
         why = left_out[0]["why"] if left_out else "no family has a member"
         raise RefusalError(f"choose: no network carries {endpoints:,} endpoints: {why}")
@@ -107,25 +117,21 @@ def choose(
 
     with silent():
         rows = list(in_order(row, chosen, "networks", progress, MOST_AT_ONCE))
-    grown = _growth(rows, ports, planes, progress)
-    for each in rows:
-        most = grown.get((each["family"], each["kind"]))
-        each["grows_to"] = most and max(most, each["endpoints"])
-        each["free_ports"] = ports - each["radix"]
-    ranked = scored(rows, known)
-    kept = ranked[:candidates]
+    _grow(rows, ports, planes, progress)
+    judged = scored(rows, known)
+    kept = judged[:candidates]
     tree = next((each["network"] for each in kept if each["family"] in TREES), None)
-    if tree is None and (behind := [r for r in ranked if r["family"] in TREES]):
+    if tree is None and (behind := [r for r in judged if r["family"] in TREES]):
         kept.append(behind[0])
         tree = behind[0]["network"]
     return Choice({
         "endpoints": endpoints, "radix": ports, "oversubscription": ratios, "planes": planes,
-        "budget_usd": sized.budget_usd, "gbps": kept[0]["link_gbps"], "weights": known,
+        "budget_usd": limit, "gbps": kept[0]["link_gbps"], "weights": known,
         "seed": seed, "basis": kept[0]["basis"], "catalog": kept[0]["catalog"],
         "candidates": kept, "tree": tree, "left_out": left_out,
         "turning_points": turning_points(kept, known),
         "other_rates": _other_rates(kept, known, catalog, include),
-        "like_for_like": _like_for_like(ranked),
+        "like_for_like": _like_for_like(judged),
         "simulated": simulated(kept[:3], seed, progress) if simulate else None,
     })
 
@@ -218,13 +224,17 @@ def _kept(t: Topology, part: float, seed: int, whole_network: float | None) -> f
     return min(1.0, left / whole_network) if left else 0.0
 
 
-def _growth(
-    rows: Sequence[Mapping[str, Any]], radix: int, planes: int | None, progress: Progress | None
-) -> dict[tuple[str, str], int]:
-    """The endpoints of the largest member of each kind with switches of this number of ports."""
+def _grow(
+    rows: Sequence[dict[str, Any]], radix: int, planes: int | None, progress: Progress | None
+) -> None:
+    """Writes into each row what room it has to grow with switches of this number of ports."""
     families = sorted({row["family"] for row in rows})
     largest = scale([radix], families=families, planes=planes, progress=progress).rows
-    return {(row["family"], row["kind"]): row["largest"]["endpoints"] for row in largest}
+    grown = {(row["family"], row["kind"]): row["largest"]["endpoints"] for row in largest}
+    for row in rows:
+        most = grown.get((row["family"], row["kind"]))
+        row["grows_to"] = most and max(most, row["endpoints"])
+        row["free_ports"] = radix - row["radix"]
 
 
 def _other_rates(

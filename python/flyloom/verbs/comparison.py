@@ -17,7 +17,15 @@ from flyloom.support.verb_results import Comparison
 from flyloom.verbs.own_sizing import sized
 from flyloom.verbs.prices import one_basis, priced
 from flyloom.verbs.ranking import judge, ranked, rows_csv
-from flyloom.verbs.sizing import below, checked_planes, checked_radixes, checked_ratios, size
+from flyloom.verbs.sizing import (
+    below,
+    carrying,
+    checked_limit,
+    checked_needs,
+    checked_planes,
+    checked_radixes,
+    checked_ratios,
+)
 
 #: Columns of the table: key, heading, what it means.
 COLUMNS = (
@@ -148,12 +156,12 @@ def compare(
     near: Sequence[Mapping[str, Any]] = ()
     if endpoints is not None:
         endpoints = whole("endpoints", endpoints, 1, 1 << 24)
-        near, left_out = _members(
-            endpoints, radix=radixes, families=families, planes=planes, budget=budget,
-            oversubscription=oversubscription, catalog=catalog, gbps=gbps, include=include,
-            progress=progress,
-        )
-        table.left_out += left_out
+        needs = checked_needs(endpoints, radixes, checked_ratios(oversubscription),
+                              families=families, planes=planes)
+        carried = carrying(needs, checked_limit(budget), bought, progress)
+        near = carried.members
+        table.left_out += [{key: each[key] for key in ("network", "why")}
+                           for each in carried.left_out]
     if not given and endpoints is None and not families:
         raise RefusalError("compare: no network is given; name networks or families")
     rows = table.of_given(given)
@@ -175,15 +183,6 @@ def compare(
         "radix": radixes[0] if len(radixes) == 1 else radixes, "planes": checked_planes(planes),
         "samples": samples, "seed": seed, "basis": table.basis, "catalog": table.catalog(),
     })
-
-
-def _members(
-    endpoints: int, **asked: Any
-) -> tuple[Sequence[Mapping[str, Any]], list[dict[str, str]]]:
-    """The cheapest members that carry the endpoints, and what is left out, with the reason."""
-    found = size(endpoints, **asked)
-    return found.members, [{key: each[key] for key in ("network", "why")}
-                           for each in found.left_out]
 
 
 def _of_members_alone(planes: int | None, budget: float | None, oversubscription: Any) -> None:
@@ -287,7 +286,7 @@ def _measure(
     t: Topology, samples: int, seed: int, ends: Sequence[str], progress: Progress | None
 ) -> dict[str, Any]:
     found = t.measure(
-        "structure", {"load": True, "spectrum": True, "bisection": True}, progress
+        "structure", {"spectrum": True, "bisection": True}, progress
     )
     cut, half = found["bisection"], found["endpoints"] / 2
     direct = found["diameter"] == found["diameter_all_switches"] and \
@@ -303,7 +302,7 @@ def _measure(
         "moore_fraction": found["moore_fraction"] if direct else None,
         "bisection_low": cut["low"], "bisection_high": cut["high"],
         "relative_bisection": cut["high"] / half if half else None,
-        "uniform_saturation": found["channel_load"]["uniform_saturation"],
+        "uniform_saturation": limits["uniform_minimal"],
         **{key: limits[key] for key in TRAFFIC},
         "spectral_gap": spectrum["spectral_gap"],
     }

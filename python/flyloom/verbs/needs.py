@@ -37,15 +37,21 @@ their family is asked for by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkNeed:
-    """What a network is needed for: endpoints to carry, within ports and bandwidth."""
+class FamilyMemberRequest:
+    """The members of families that are asked for, beside the number of endpoints."""
 
-    endpoints: int
-    radix: int
     concentration: str = "ceil"
     oversubscription: float = 1.0
     families: Sequence[str] = ()
     planes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkNeed(FamilyMemberRequest):
+    """What a network is needed for: endpoints to carry, within ports and bandwidth."""
+
+    endpoints: int
+    radix: int
 
 
 def kinds(

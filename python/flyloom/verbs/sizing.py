@@ -17,7 +17,13 @@ from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.verb_results import Budget, Scales, Sizing
 from flyloom.verbs import own_sizing
-from flyloom.verbs.needs import NetworkNeed, affordable_kinds, cheapest, largest
+from flyloom.verbs.needs import (
+    FamilyMemberRequest,
+    NetworkNeed,
+    affordable_kinds,
+    cheapest,
+    largest,
+)
 from flyloom.verbs.ranking import judge, ranked
 
 MOST_PLANES = 64
@@ -53,14 +59,49 @@ FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("di
          ("mean_distance", False))
 
 
-@dataclass(frozen=True, kw_only=True)
-class FamilyMemberRequest:
-    """The members of families that are asked for, beside the number of endpoints."""
+@dataclass(frozen=True)
+class CarryingMembers:
+    """The members that carry a number of endpoints, and what is left out."""
 
-    concentration: str = "ceil"
-    oversubscription: float = 1.0
-    families: Iterable[str] = ()
-    planes: int | None = None
+    found: list[dict[str, Any]]
+    """Rows of :func:`flyloom.verbs.needs.cheapest`."""
+    members: list[dict[str, Any]]
+    """Each network once, as ``members`` of :func:`size` before they are ranked."""
+    left_out: list[dict[str, Any]]
+
+
+def carrying(
+    needs: Sequence[NetworkNeed], limit_usd: float | None, bought: Shop | None,
+    progress: Progress | None,
+) -> CarryingMembers:
+    """The cheapest member of each kind that carries a need, within a limit of US dollars."""
+    found, far = cheapest(needs, bought, progress)
+    members = _members(found)
+    left_out = [
+        {**kind, "why": f"about {kind['times']:,.0f} times the price of the cheapest"}
+        for kind in far
+    ]
+    if limit_usd is not None:
+        dear = [member for member in members if not _within(member, limit_usd)]
+        dear.sort(key=lambda member: member["cost_usd"] or float("inf"))
+        left_out += [_dearer(member, limit_usd) for member in dear]
+        members = [member for member in members if _within(member, limit_usd)]
+    return CarryingMembers(found, members, left_out)
+
+
+def checked_needs(
+    endpoints: int, radixes: Iterable[int], ratios: Iterable[float], *,
+    families: Iterable[str], planes: int | None, concentration: str = "ceil",
+) -> list[NetworkNeed]:
+    """A need for each number of ports and each ratio; RefusalError for families or planes that
+    there are not."""
+    planes = checked_planes(planes)
+    named = checked_families(families, planes)
+    return [
+        NetworkNeed(endpoints=endpoints, radix=ports, concentration=concentration,
+                    oversubscription=ratio, families=named, planes=planes)
+        for ports in radixes for ratio in ratios
+    ]
 
 
 def size(
@@ -116,9 +157,8 @@ def size(
     without.
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
-    planes = checked_planes(planes)
     radixes, ratios = checked_radixes(radix), checked_ratios(oversubscription)
-    limit = None if budget is None else checked_budget(budget)
+    limit = checked_limit(budget)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     asked = [given for given in (catalog, gbps, include, budget) if given is not None]
     if not prices and asked:
@@ -126,27 +166,11 @@ def size(
             "prices: False, beside catalog, gbps, include or budget, which ask for prices"
         )
     bought = shop(catalog, gbps=gbps, include=include) if prices else None
-    named = checked_families(families, planes)
-    rule = FamilyMemberRequest(
-        concentration=concentration, oversubscription=ratios[0], families=named, planes=planes,
-    )
-    near = _nearest([(endpoints, ports) for ports in radixes], rule, progress)
-    needs = [
-        NetworkNeed(endpoints=endpoints, radix=ports, concentration=concentration,
-                    oversubscription=ratio, families=named, planes=planes)
-        for ports in radixes for ratio in ratios
-    ]
-    found, far = cheapest(needs, bought, progress)
-    members = _members(found)
-    left_out = [
-        {**kind, "why": f"about {kind['times']:,.0f} times the price of the cheapest"}
-        for kind in far
-    ]
-    if limit is not None:
-        dear = [member for member in members if not _within(member, limit)]
-        dear.sort(key=lambda member: member["cost_usd"] or float("inf"))
-        left_out += [_dearer(member, limit) for member in dear]
-        members = [member for member in members if _within(member, limit)]
+    needs = checked_needs(endpoints, radixes, ratios, families=families, planes=planes,
+                          concentration=concentration)
+    near = _nearest([(endpoints, ports) for ports in radixes], needs[0], progress)
+    found = carrying(needs, limit, bought, progress)
+    members = found.members
     basis, name = _basis(members, bought)
     judge(members, FRONT)
     members, keys = ranked(members, COLUMNS, sort or ("cost_usd" if prices else None), top)
@@ -154,8 +178,9 @@ def size(
         "endpoints": endpoints, "radix": radixes[0] if len(radixes) == 1 else radixes,
         "concentration": concentration,
         "oversubscription": ratios[0] if len(ratios) == 1 else ratios,
-        "planes": planes, "budget_usd": limit, "catalog": name, "basis": basis, "sorted_by": keys,
-        "rows": _rows(radixes, near, found), "members": members, "left_out": left_out,
+        "planes": needs[0].planes, "budget_usd": limit, "catalog": name, "basis": basis,
+        "sorted_by": keys,
+        "rows": _rows(radixes, near, found.found), "members": members, "left_out": found.left_out,
     })
 
 
@@ -317,6 +342,11 @@ def checked_budget(usd: float | str) -> float:
     return limit
 
 
+def checked_limit(budget: float | str | None) -> float | None:
+    """A budget, where one is given; RefusalError where it is none."""
+    return None if budget is None else checked_budget(budget)
+
+
 def checked_ratios(given: float | str | Iterable[float | str]) -> list[float]:
     """Ratios of oversubscription, or one, each once; RefusalError where one is none."""
     several = [given] if isinstance(given, int | float | str) else list(given)
@@ -364,8 +394,8 @@ def scale(
     ports = checked_radixes(radixes)
     planes = checked_planes(planes)
     rule = FamilyMemberRequest(
-        concentration=concentration, oversubscription=oversubscription, families=families,
-        planes=planes,
+        concentration=concentration, oversubscription=oversubscription,
+        families=checked_families(families, planes), planes=planes,
     )
     found = _nearest([(None, each) for each in ports], rule, progress)
     rows = [
@@ -402,7 +432,8 @@ def below(
     """For each of the wishes, endpoints (None: the most) and ports of a switch, the largest member
     of each kind of family with at most this number: dicts as in ``rows`` of :func:`size`, without
     those of the kinds ``skipped`` (family, kind)."""
-    return _nearest(wishes, FamilyMemberRequest(families=families), progress, skipped)
+    request = FamilyMemberRequest(families=checked_families(families, None))
+    return _nearest(wishes, request, progress, skipped)
 
 
 def _nearest(
@@ -414,7 +445,7 @@ def _nearest(
     """The rows of each wish; those below alone where kinds are skipped."""
     wishes = [(endpoints, whole("radix", radix, 2, 4096)) for endpoints, radix in wishes]
     ratio = checked_ratios(rule.oversubscription)[0]
-    named = checked_families(rule.families, rule.planes)
+    named = rule.families
     names, own = own_sizing.chosen(named)
     found: list[list[dict[str, Any]]] = [[] for _ in wishes]
     if names or not named:

@@ -13,7 +13,7 @@ pub use aside::OmittedFileContents;
 pub use builder::TopologyBuilder;
 pub use failures::{FailedComponent, FailureParameters, lost_in};
 pub use plug::CablePlug;
-pub use rate::{GBPS, LinkRateRange, RateSource, take_gbps};
+pub use rate::{GBPS, LinkRateRange, RATE_GBPS, RATE_SOURCE, RateSource, take_gbps};
 pub use recipe::{NetworkRecipe, parse_inline};
 
 use crate::geometry::NetworkGeometry;

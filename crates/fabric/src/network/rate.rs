@@ -1,7 +1,8 @@
 //! The rate of a network: what `gbps` in its recipe says of all cables, and where rates come from.
 
 use super::{Cable, InfinibandLaneSpeed, NetworkRecipe, Topology, parse_inline};
-use base::Refusal;
+use base::stage::{BetterDirection, ColumnType};
+use base::{RecordColumn, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -37,6 +38,25 @@ pub struct LinkRateRange {
     /// Where they come from.
     pub source: RateSource,
 }
+
+/// The columns of a simulator whose record has a [`LinkRateRange`], or more, under `rates`.
+pub const RATE_GBPS: RecordColumn = RecordColumn::new(
+    "rate_gbps",
+    "/rates/highest_gbps",
+    ColumnType::Real,
+    "Gbit/s",
+    "rate of the fastest link of the network",
+    BetterDirection::Neither,
+);
+/// See [`RATE_GBPS`].
+pub const RATE_SOURCE: RecordColumn = RecordColumn::new(
+    "rate_source",
+    "/rates/source",
+    ColumnType::Text,
+    "",
+    "where that rate comes from",
+    BetterDirection::Neither,
+);
 
 impl NetworkRecipe {
     /// The rate of the fastest cables that the recipe says, Gbit/s: its own, or of planes that of

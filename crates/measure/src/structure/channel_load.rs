@@ -316,7 +316,7 @@ fn in_batches<S: Sync>(
 }
 
 /// For every switch, how many switches it reaches, itself included.
-fn reach(graph: &Graph) -> Vec<u32> {
+pub(super) fn reach(graph: &Graph) -> Vec<u32> {
     let (component, count) = graph.components();
     let mut members = vec![0; count as usize];
     for &c in &component {
@@ -330,7 +330,7 @@ fn reach(graph: &Graph) -> Vec<u32> {
 /// The channels of the farthest switches, most of all channels where the diameter is small, are
 /// never read: minimal paths lead to these switches and no further, so that their neighbours that
 /// are one hop nearer know all that is needed.
-struct LoadDistributingSearch<'a> {
+pub(super) struct LoadDistributingSearch<'a> {
     graph: &'a Graph,
     /// By switch, the switches in reach, itself included.
     reach: &'a [u32],
@@ -360,7 +360,7 @@ impl SwitchSearchState {
 }
 
 impl<'a> LoadDistributingSearch<'a> {
-    fn new(graph: &'a Graph, reach: &'a [u32]) -> Self {
+    pub(super) fn new(graph: &'a Graph, reach: &'a [u32]) -> Self {
         let n = graph.switches();
         Self {
             graph,
@@ -372,8 +372,15 @@ impl<'a> LoadDistributingSearch<'a> {
         }
     }
 
+    /// The distance of a switch from the source of the last run, `u32::MAX` where it is not
+    /// reached, and the number of its minimal paths.
+    pub(super) fn minimal(&self, switch: u32) -> (u32, f64) {
+        let SwitchSearchState { dist, paths, .. } = self.seen[switch as usize];
+        (dist, paths)
+    }
+
     /// Computes distances and numbers of minimal paths from `source`.
-    fn run(&mut self, source: u32) {
+    pub(super) fn run(&mut self, source: u32) {
         self.seen.fill(SwitchSearchState::NOT_YET);
         self.queue.clear();
         self.seen[source as usize] =

@@ -4,7 +4,7 @@
 //! Source: Towles, Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002: for a
 //! channel, an assignment of sources to destinations by the load that a pair puts on it.
 
-use super::channel_load::terminal_weights;
+use super::channel_load::{LoadDistributingSearch, reach, terminal_weights};
 use base::{ComputationError, Graph, ProgressWatch};
 use fabric::network::Topology;
 use rayon::prelude::*;
@@ -32,36 +32,44 @@ pub(super) fn heaviest_load(
 ) -> Result<f64, ComputationError> {
     let graph = t.graph();
     let carried = terminal_weights(t);
-    let channels = busiest_channels(graph, uniform);
-    let ends: Vec<[MinimalPathCounts; 2]> = channels
-        .iter()
-        .map(|&(from, to)| [from, to].map(|v| MinimalPathCounts::of(graph, v)))
+    let reach = reach(graph);
+    let search_from = |v| {
+        let mut search = LoadDistributingSearch::new(graph, &reach);
+        search.run(v);
+        search
+    };
+    let ends: Vec<[LoadDistributingSearch<'_>; 2]> = busiest_channels(graph, uniform)
+        .into_iter()
+        .map(|(from, to)| [from, to].map(search_from))
         .collect();
-    let sources: Vec<u32> =
-        (0..graph.switches() as u32).filter(|&v| carried[v as usize] > 0.0).collect();
-    let of_source = |&source: &u32| -> Result<Vec<Vec<(u32, f64)>>, ComputationError> {
-        watch.tick("worst case", u64::from(source), graph.switches() as u64)?;
-        let from = MinimalPathCounts::of(graph, source);
-        let shares = |[near, far]: &[MinimalPathCounts; 2]| {
-            let before = near.distance[source as usize];
-            let crosses = |&to: &u32| {
-                let (whole, after) = (from.distance[to as usize], far.distance[to as usize]);
-                let all = before.checked_add(1).and_then(|d| d.checked_add(after));
-                let through = to != source && carried[to as usize] > 0.0 && all == Some(whole);
-                let paths = near.paths[source as usize] * far.paths[to as usize];
-                let share = paths / from.paths[to as usize];
+    let switches = graph.switches() as u32;
+    let sources: Vec<u32> = (0..switches).filter(|&v| carried[v as usize] > 0.0).collect();
+    let of_source = |from: &mut LoadDistributingSearch<'_>,
+                     &source: &u32|
+     -> Result<Vec<Vec<(u32, f64)>>, ComputationError> {
+        watch.tick("worst case", u64::from(source), switches.into())?;
+        from.run(source);
+        let shares = |[near, far]: &[LoadDistributingSearch<'_>; 2]| {
+            let (before, towards) = near.minimal(source);
+            let crosses = |to: u32| {
+                let ((whole, all), (after, onwards)) = (from.minimal(to), far.minimal(to));
+                let length = before.checked_add(1).and_then(|d| d.checked_add(after));
+                let through = to != source && carried[to as usize] > 0.0 && length == Some(whole);
                 let ends = carried[source as usize].min(carried[to as usize]);
-                through.then_some((to, share * ends))
+                through.then(|| (to, towards * onwards / all * ends))
             };
             if before == u32::MAX {
-                return Vec::new();
+                Vec::new()
+            } else {
+                (0..switches).filter_map(crosses).collect()
             }
-            (0..graph.switches() as u32).filter_map(|to| crosses(&to)).collect()
         };
         Ok(ends.iter().map(shares).collect())
     };
-    let found: Vec<Vec<Vec<(u32, f64)>>> =
-        sources.par_iter().map(of_source).collect::<Result<_, _>>()?;
+    let found: Vec<Vec<Vec<(u32, f64)>>> = sources
+        .par_iter()
+        .map_init(|| LoadDistributingSearch::new(graph, &reach), of_source)
+        .collect::<Result<_, _>>()?;
     let mut most = 0.0_f64;
     for channel in 0..ends.len() {
         let rows: Vec<&Vec<(u32, f64)>> =
@@ -84,38 +92,6 @@ fn busiest_channels(graph: &Graph, load: &[f64]) -> Vec<(u32, u32)> {
     channels.dedup_by(|x, y| (x.0 - y.0).abs() <= EQUAL * y.0);
     channels.truncate(CHANNELS);
     channels.into_iter().map(|(_, from, to)| (from, to)).collect()
-}
-
-/// Distances and numbers of minimal paths from one switch.
-struct MinimalPathCounts {
-    distance: Vec<u32>,
-    paths: Vec<f64>,
-}
-
-impl MinimalPathCounts {
-    fn of(graph: &Graph, source: u32) -> Self {
-        let n = graph.switches();
-        let (mut distance, mut paths) = (vec![u32::MAX; n], vec![0.0; n]);
-        distance[source as usize] = 0;
-        paths[source as usize] = 1.0;
-        let mut queue = Vec::with_capacity(n);
-        queue.push(source);
-        let mut head = 0;
-        while let Some(&v) = queue.get(head) {
-            head += 1;
-            let (next, through) = (distance[v as usize] + 1, paths[v as usize]);
-            for &w in graph.neighbours(v as usize) {
-                if distance[w as usize] == u32::MAX {
-                    distance[w as usize] = next;
-                    queue.push(w);
-                }
-                if distance[w as usize] == next {
-                    paths[w as usize] += through;
-                }
-            }
-        }
-        Self { distance, paths }
-    }
 }
 
 /// The largest sum of shares in which every row and every receiver occurs at most once; above
