@@ -4,7 +4,7 @@
 
 Each subject reads the figures of the other program from the data of the tests, computes ours
 for every row, and prints how many rows there are and between what the differences lie. `flit` takes
-about six minutes of a processor, the others less than two together.
+some two minutes of CPU time, the others together one.
 """
 
 from __future__ import annotations
