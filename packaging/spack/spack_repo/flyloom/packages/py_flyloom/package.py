@@ -20,14 +20,14 @@ class PyFlyloom(PythonPackage):
     variant("dask", default=False, description="Experiments on the workers of a Dask cluster")
 
     depends_on("c", type="build")
-    depends_on("rust@1.90:", type="build")
+    depends_on("rust@1.88:", type="build")
     depends_on("py-maturin@1.9:1", type="build")
 
     depends_on("python@3.11:", type=("build", "run"))
-    depends_on("py-numpy@2:", type=("build", "run"))
-    depends_on("py-pyarrow@20:", type=("build", "run"))
+    depends_on("py-numpy@1.26:", type=("build", "run"))
+    depends_on("py-pyarrow@14:", type=("build", "run"))
     depends_on("py-rich@13:", type=("build", "run"))
-    depends_on("py-typer@0.15:", type=("build", "run"))
+    depends_on("py-typer@0.12:", type=("build", "run"))
 
     depends_on("py-networkx@3.4:", when="+sci", type=("build", "run"))
     depends_on("py-scipy@1.14:", when="+sci", type=("build", "run"))
