@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT
 
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def prose(path: Path) -> str:
