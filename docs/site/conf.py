@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import ClassVar
 
 import flyloom
+from pygments.lexer import RegexLexer
+from pygments.token import Comment, Generic, Text
 
 HERE = Path(__file__).resolve().parent
 
@@ -71,3 +74,16 @@ html_theme_options = {
     "search_as_you_type": False,
     "navigation_with_keys": False,
 }
+
+
+class ConsoleLexer(RegexLexer):
+    """Commands after their prompts; what bash would make of their words has no colour."""
+
+    name = "console"
+    tokens: ClassVar = {"root": [
+        (r"^\$ ", Generic.Prompt), (r"  ?# exit \d+$", Comment), (r"[^ \n]+|[ \n]", Text)]}
+
+
+def setup(app):
+    """What Sphinx calls first."""
+    app.add_lexer("console", ConsoleLexer)

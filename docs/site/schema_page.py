@@ -26,7 +26,8 @@ def kind(schema: dict) -> str:
         return ", ".join(f"`{json.dumps(one)}`" for one in schema["enum"])
     for choice in ("anyOf", "oneOf", "allOf"):
         if choice in schema:
-            return " or ".join(dict.fromkeys(kind(one) for one in schema[choice]))
+            kinds = dict.fromkeys(kind(one) for one in schema[choice])
+            return " or ".join(one for one in kinds if one)
     types = schema.get("type", "any")
     names = [types] if isinstance(types, str) else types
     words = [name for name in names if name != "null"]

@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 DOCS = ROOT / "docs"
 RENAMED = {
-    DOCS / "index.md": "all-pages", ROOT / "README.md": "index",
+    DOCS / "index.md": "all-pages", DOCS / "search.md": "graph-search", ROOT / "README.md": "index",
     ROOT / "ARCHITECTURE.md": "architecture", ROOT / "STYLE.md": "style",
     ROOT / "CONTRIBUTING.md": "contributing", ROOT / "CHANGELOG.md": "changelog",
 }
-"""Pages whose name on the site is not that of their file."""
+"""Pages whose name on the site is not that of their file; search and genindex are Sphinx's own."""
 OUTSIDE = ("architecture", "style", "contributing", "changelog")
 LANGUAGES = {".rs": "rust", ".py": "python", ".c": "c", ".h": "c", ".toml": "toml",
              ".j2": "html+jinja", ".json": "json"}
@@ -214,7 +214,7 @@ def wishes() -> dict[str, str]:
                       (DOCS / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     for wish, name, anchor in rows:
         if not anchor or name not in found:
-            found.setdefault(name, wish)
+            found.setdefault(staged_name(DOCS / f"{name}.md"), wish)
     return found
 
 
