@@ -33,6 +33,8 @@ LINK = re.compile(
 """A span of code, or a link."""
 NOT_SEARCHED = "---\nnosearch: true\n---\n\n"
 """What a page begins with that the search does not look into."""
+STRICT = ("-W", "--keep-going", "-n", "-q", "-b", "html")
+"""How Sphinx is called: a warning fails the build, and all of them are shown."""
 LONG = 24
 """Lines of output, above which it scrolls in a box."""
 

@@ -118,7 +118,7 @@ def test_the_page_from_stock_minhop_to_our_tables_and_back(machine):
     commands = [block for block in blocks(page) if block.language != "text"]
     printed: dict[str, list[str]] = {}
     assert run_page(page, "docs/production.md", machine, printed) == len(commands) >= 9
-    keep("docs/production.md", page, printed, machine)
+    keep("docs/production.md", page, printed, machine.parent)
     before = lids_in(machine / "before" / "fabric.txt")
     assert len(before) == 18 + 36 and "0" not in before.values()
     assert lids_in(machine / "now.txt") == before

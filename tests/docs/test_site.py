@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
 import browser
+import flyloom
 import page_blocks
 import printed
 import pytest
@@ -83,6 +87,29 @@ def test_no_link_is_dead(site: Path) -> None:
             assert target.is_file(), f"{page.name} refers to {name}"
             if anchor and target in places:
                 assert anchor in places[target], f"{page.name} refers to {name}#{anchor}"
+
+
+@BUILT
+def test_reference_is_whole(site: Path) -> None:
+    """Each function that the library exports, public name of the package, and command with a manual
+    page is described."""
+    places: dict[str, str] = {}
+    for page in site.glob("*.html"):
+        for place in re.findall(r'\sid="([^"]+)"', page.read_text(encoding="utf-8")):
+            places.setdefault(place, page.name)
+    library = ROOT / "target" / "rt" / "release" / "libflyloom.so"
+    if library.exists() and shutil.which("nm"):
+        listed = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True,
+                                text=True, check=True)
+        functions = re.findall(r" T (fly_\w+)$", listed.stdout, flags=re.MULTILINE)
+        assert len(functions) > 50
+        assert {f"c.{name}" for name in functions} <= {*places}
+    names = [name for name in dir(flyloom) if not name.startswith("_")]
+    assert len(names) > 100
+    modules = {name for name in names if isinstance(getattr(flyloom, name), types.ModuleType)}
+    assert {f"flyloom.{name}" for name in names if name not in modules} <= {*places}
+    manual = {path.stem for path in (ROOT / "data" / "wheel").rglob("*.1")} - {"flyloom"}
+    assert len(manual) > 40 and manual <= {*places}
 
 
 def test_every_page_is_in_one_part() -> None:
@@ -249,3 +276,36 @@ def test_blocks_are_shown_with_what_they_printed(
                      text, re.DOTALL)
     assert 'print("four")\n```\n```{code-block} text\n:class: printed\n\nfour\n```' in text
     assert "Not run for this page: it would fail." in text and "never" not in text
+
+
+FAULTS = {
+    "[nowhere](missing.md)": "missing.md",
+    "[nowhere](other.md#no-section)": "no-section",
+    "![no picture](pictures/none.svg)": "none.svg",
+    "{py:func}`flyloom.no_such_function`": "no_such_function",
+    "```{nonsense}\n```": "nonsense",
+}
+"""What a page may have wrong, and what is then said."""
+
+
+@BUILT
+@pytest.mark.parametrize("faults", [{}, FAULTS], ids=["without", "with"])
+def test_faults_of_pages_fail_the_build(faults: dict[str, str], tmp_path: Path) -> None:
+    """Dead links, a missing picture, an unknown directive, and a page in no part are refused."""
+    text = "\n\n".join(["# First", "[there](other.md#a-section)", *faults,
+                        "```{toctree}\nother\n```\n"])
+    (tmp_path / "index.md").write_text(text, encoding="utf-8")
+    (tmp_path / "other.md").write_text("# Other\n\n## A section\n", encoding="utf-8")
+    if faults:
+        (tmp_path / "lost.md").write_text("# In no part\n", encoding="utf-8")
+    order = tmp_path / "order.js"
+    order.write_text(staging.search_order(), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", *staging.STRICT, "-c", str(ROOT / "docs" / "site"),
+         str(tmp_path), str(tmp_path / "html")],
+        capture_output=True, text=True, timeout=300,
+        env={**os.environ, "SITE_SEARCH_ORDER": str(order)})
+    assert (done.returncode != 0) == bool(faults), done.stderr
+    for said in faults and [*faults.values(), "lost.md"]:
+        assert said in done.stderr, done.stderr
+    assert done.stderr.count("WARNING") == len(faults) + bool(faults), done.stderr
