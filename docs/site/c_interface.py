@@ -6,6 +6,7 @@ import dataclasses
 import re
 from pathlib import Path
 
+INCLUDE = Path(__file__).resolve().parents[2] / "runtime" / "rt" / "include"
 HEADERS = ("flyloom.h", "flyloom_coll.h", "flyloom_mpi.h", "flyloom_mpi_coll.h",
            "flyloom_mpi_alltoallw.h", "flyloom_mpi_map.h", "flyloom_pmix.h")
 """What a program includes; the others are parts of these."""
@@ -116,17 +117,22 @@ def signature(declaration: str) -> str:
     return text.strip()
 
 
-def pages(folder: Path) -> dict[str, str]:
+def page_name(header: str) -> str:
+    """The name of a header's page."""
+    return f"c-{header.removesuffix('.h').replace('_', '-')}"
+
+
+def pages() -> dict[str, str]:
     """Name and Markdown of every page: one that lists the headers, and one a header."""
     known: set[str] = set()
     found, rows = {}, []
     for header in HEADERS:
-        first, *more = items((folder / header).read_text(encoding="utf-8"))
+        first, *more = items((INCLUDE / header).read_text(encoding="utf-8"))
         about, _, rest = first.comment.removeprefix(f"{header}: ").partition("\n\n")
         about = " ".join(about.split())
         about = about[:1].upper() + about[1:]
         summary, _, detail = about.partition(". ")
-        name = f"c-{header.removesuffix('.h').replace('_', '-')}"
+        name = page_name(header)
         rows.append((header, name, f"{summary.rstrip('.')}."))
         body = [marked(text) for text in (f"{summary.rstrip('.')}.", detail, rest) if text]
         body += [described(item, known) for item in more]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import operator
 import textwrap
 
 import flyloom
@@ -14,6 +15,7 @@ PAGES = {
         "Topology", "Workload", "flyloom.inputs", "flyloom.verbs.identifying")),
     "families": ("Families of networks", ("flyloom._generated",)),
     "design": ("Choosing, cost and layout", (
+        "flyloom.search", "flyloom.published_cost",
         "flyloom.verbs.sizing", "flyloom.verbs.choosing", "flyloom.verbs.comparison",
         "flyloom.verbs.prices", "flyloom.verbs.layout", "flyloom.verbs.exporting")),
     "routing": ("Routes", (
@@ -31,6 +33,8 @@ PAGES = {
     "results": ("Results", ("flyloom.support", "RefusalError")),
 }
 """Name, title and what is on each page: names, or modules and all that is in them."""
+MODULES = ("flyloom.search", "flyloom.published_cost")
+"""Modules that users import by their own names."""
 WITH_MEMBERS = ("Topology", "Routing", "Workload", "Result")
 """Classes whose methods are described; those of results are Result's."""
 
@@ -39,6 +43,9 @@ def public_names() -> dict[str, str]:
     """Every name that users have of the package, with the module that it is from."""
     found = {name: home for name, home in flyloom._HOME_OF.items() if not name.startswith("_")}
     found["deploy"] = "flyloom.deploy"
+    for home in MODULES:
+        names = importlib.import_module(home).__all__
+        found |= {f"{home.removeprefix('flyloom.')}.{name}": home for name in names}
     for module in ("_generated", "_measures", "_simulators", "_mappings"):
         home = f"flyloom.{module}"
         found |= dict.fromkeys(importlib.import_module(home).__all__, home)
@@ -61,7 +68,7 @@ def directive(name: str) -> str:
     if name == "deploy":  # a module that can be called
         said = textwrap.indent(inspect.getdoc(deploy), "   ")
         return f".. py:function:: flyloom.deploy{inspect.signature(deploy)}\n\n{said}"
-    one = getattr(flyloom, name)
+    one = operator.attrgetter(name)(flyloom)
     kind = "autoclass" if isinstance(one, type) else "autofunction"
     if kind == "autofunction" and not callable(one):
         return f".. autodata:: flyloom.{name}"

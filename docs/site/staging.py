@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import c_interface
 import printed
 from page_blocks import Block, blocks, console_commands
 
@@ -21,6 +22,7 @@ RENAMED = {
     DOCS / "index.md": "all-pages", DOCS / "search.md": "graph-search", ROOT / "README.md": "index",
     ROOT / "ARCHITECTURE.md": "architecture", ROOT / "STYLE.md": "style",
     ROOT / "CONTRIBUTING.md": "contributing", ROOT / "CHANGELOG.md": "changelog",
+    **{c_interface.INCLUDE / name: c_interface.page_name(name) for name in c_interface.HEADERS},
 }
 """Pages whose name on the site is not that of their file; search and genindex are Sphinx's own."""
 OUTSIDE = ("architecture", "style", "contributing", "changelog")

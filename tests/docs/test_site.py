@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -186,19 +186,23 @@ def test_search_finds(site: Path, chromium: Session) -> None:
 
 @BUILT
 @browser.NEEDS
-def test_versions_are_listed(site: Path, chromium: Session) -> None:
-    """The menu has all versions, and a link to those that are there."""
+def test_versions_are_listed(site: Path, chromium: Session, tmp_path: Path) -> None:
+    """The menu has all versions, and links to those that are there; the first page leads to one."""
+    (tmp_path / "0.1").mkdir()
+    (tmp_path / "0.1" / "index.html").write_text("<p>an older version</p>", encoding="utf-8")
+    (tmp_path / "next").symlink_to(site)
+    script = runpy.run_path(str(ROOT / "scripts" / "site"))
+    script["write_root"](tmp_path, "next")
     chromium.window(1280, 900, dark=False)
-    chromium.open((site / "flit.html").as_uri())
-    listed = chromium.value(
-        '[...document.querySelectorAll("details.versions li")].map(one => one.textContent)')
-    names = [one["name"] for one in json.loads(
-        (ROOT / "docs" / "site" / "versions.json").read_text(encoding="utf-8"))]
-    assert names == ["next", "0.2", "0.1"]
-    shown = listed[: len(names)]
-    assert [text.partition(" ")[0] for text in shown] == names and "this one" in shown[0]
-    first = (site.parent / "index.html").read_text(encoding="utf-8")
-    assert (site.parent / re.search(r"url=([^\"]+)", first)[1]).samefile(site / "index.html")
+    assert chromium.open((tmp_path / "next" / "flit.html").as_uri()) == []
+    menu = 'document.querySelectorAll("details.versions")[0]'
+    listed = chromium.value(f'[...{menu}.querySelectorAll("li")].map(one => one.textContent)')
+    assert [text.partition(" ")[0] for text in listed] == ["next", "0.2", "0.1"]
+    assert [text.endswith("this one") for text in listed] == [True, False, False]
+    links = chromium.value(f'[...{menu}.querySelectorAll("a")].map(one => one.href)')
+    assert links == [(tmp_path / "0.1" / "index.html").as_uri()]
+    first = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert (tmp_path / re.search(r"url=([^\"]+)", first)[1]).samefile(site / "index.html")
 
 
 PAGE = """# A page
