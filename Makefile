@@ -40,6 +40,7 @@ gen: ## rewrite what is generated from the sources
 	@.venv/bin/python scripts/json-reference
 	@.venv/bin/python scripts/parts-reference
 	@.venv/bin/python scripts/man-pages
+	@.venv/bin/python scripts/llms-txt
 
 fmt: ## format the Rust code
 	@cargo fmt --all

@@ -140,7 +140,7 @@ def graph() -> tuple[dict[str, set[str]], list[str]]:
     helpers = {path.stem: path.relative_to(ROOT) for path in scripts}
     for path in scripts:
         uses[str(path.relative_to(ROOT))] = used_by_script(path, helpers)
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for path in pages:
         uses[str(path.relative_to(ROOT))] = used_by_page(path)
     drawing = sorted((ROOT / "docs" / "pictures").glob("*.py"))

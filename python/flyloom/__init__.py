@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import CableFolder as CableFolder
     from flyloom.support.verb_results import Catalog as Catalog
     from flyloom.support.verb_results import Choice as Choice
+    from flyloom.support.verb_results import Citation as Citation
     from flyloom.support.verb_results import Comparison as Comparison
     from flyloom.support.verb_results import Deployment as Deployment
     from flyloom.support.verb_results import Diagnosis as Diagnosis
@@ -85,6 +86,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import WorkloadKind as WorkloadKind
     from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.choosing import choose as choose
+    from flyloom.verbs.citing import cite as cite
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
     from flyloom.verbs.doctor import doctor as doctor
@@ -147,7 +149,7 @@ _HOMES = {
     "flyloom.published.figures": ["figure"],
     "flyloom.support.verb_results": [
         "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Choice",
-        "Comparison",
+        "Citation", "Comparison",
         "Deployment", "Diagnosis", "Export", "ExportFormat", "FabricObservation", "Figure",
         "FloorPlan", "FoundGraph", "GraphBounds", "GraphExistence", "Identification",
         "MeasuredBandwidth",
@@ -159,6 +161,7 @@ _HOMES = {
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.booksim": ["booksim"],
     "flyloom.verbs.choosing": ["choose"],
+    "flyloom.verbs.citing": ["cite"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
     "flyloom.verbs.doctor": ["doctor"],

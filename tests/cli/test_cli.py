@@ -22,7 +22,7 @@ COMMANDS = ["design", "export", "structure", "resilience", "size", "scale", "cho
             "verify", "ebb", "identify", "lanes", "repair", "throughput", "figure", "deploy",
             "verify-cables", "run", "report", "list", "schema", "doctor", "cost", "catalog",
             "compare-routing", "congestion", "example", "help", "opensm-plugin", "sim",
-            "workload", "record", "reorder", "measure", "observe"]
+            "workload", "record", "reorder", "measure", "observe", "cite"]
 MADE = [part["name"].replace("_", "-") for part in registry() if part["kind"] == "measure"]
 """Commands made from the table of measures, besides those by hand."""
 UNLISTED = {"lanes-needed"}

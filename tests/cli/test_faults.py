@@ -241,7 +241,7 @@ SHORT = {
     "throughput": [NET, "-e", "sssp"], "figure": ["path_lengths", "-n", NET], "deploy": [NET],
     "observe": [NET, "counters.txt"],
     "verify-cables": ["{net}", "{net}"], "run": ["x.toml"], "report": ["out/x"], "list": [],
-    "schema": [], "doctor": [], "cost": [NET], "catalog": ["list"],
+    "schema": [], "doctor": [], "cite": ["dfsssp"], "cost": [NET], "catalog": ["list"],
     "compare-routing": [NET, "--engines", "sssp", "--samples", "2"], "congestion": [NET],
     "export": [NET, "--to", "graphml"], "opensm-plugin": ["-o", "plug-in"], "example": [],
     "help": [], "sim": ["flit", NET, "--load", "0.1", "--set", "run.measure_cycles=100"],

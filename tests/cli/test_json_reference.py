@@ -132,6 +132,7 @@ RUNS: dict[str, list[str]] = {
     "report": ["report out/tiny"],
     "list": ["list"],
     "doctor": ["doctor"],
+    "cite": ["cite slim_fly fat_tree:leaves=4,spines=2,p=2 min_hop libflyloom"],
     "export": [f"export {NET} --to graphml"],
     "export --list": ["export --list"],
 }

@@ -1,4 +1,4 @@
-"""Runs the examples of README.md and docs/*.md, and follows their links.
+"""Runs the examples of README.md and the pages of docs, and follows their links.
 
 Every `console` block is run, each `$ command` by bash with flyloom on the path, or, where it is one
 command of flyloom with nothing for bash to do, in a fork that has it loaded; where output is shown,
@@ -34,7 +34,7 @@ from page_blocks import Block, blocks, commands
 from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other test's
 from printed import block_digest, keep
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "changes" / "README.md"]
 LIMIT_S = 300
 KNOWN = {"", "console", "python", "toml", "text", "rust", "json", "make", "c", "html"}

@@ -179,7 +179,8 @@ def test_a_grid_of_astra_sim_joins_the_npus_that_links_join(inline, kinds):
     pairs = {tuple(sorted(edge)) for edge in topology.edges.tolist()}  # one endpoint a switch
     assert {tuple(sorted(edge)) for edge in graph.edges()} == pairs
     dimensions = len(entries["topology"])
-    assert entries["bandwidth"] == ["25.0"] * dimensions  # 200 Gbit/s
+    rates = [float(rate) * 2**30 * 8 for rate in entries["bandwidth"]]  # a GB has 2^30 bytes there
+    assert rates == pytest.approx([200e9] * dimensions)
     assert entries["latency"] == ["125.0"] * dimensions  # 5 m of cable, and a switch
 
 

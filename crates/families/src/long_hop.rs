@@ -154,7 +154,8 @@ impl BinaryLinearCode {
     /// The longest distance and the sum of all distances; computed once, since sizing asks for
     /// every wish.
     fn distances(self) -> (u32, u64) {
-        static KNOWN: [OnceLock<(u32, u64)>; CODES.len()] = [const { OnceLock::new() }; _];
+        static KNOWN: [OnceLock<(u32, u64)>; CODES.len()] =
+            [const { OnceLock::new() }; CODES.len()];
         let found = || distances(self.n, &self.columns());
         let row = CODES.iter().position(|&code| code == self);
         row.map_or_else(found, |row| *KNOWN[row].get_or_init(found))

@@ -49,7 +49,7 @@ GROUPS = {
     "identify": ("identify",),
     "experiments": ("run", "report", "schema"),
     "parts": ("list",),
-    "about": ("doctor", "example", "help"),
+    "about": ("doctor", "cite", "example", "help"),
 }
 """The files and their commands, in the order in which `flyloom --help` lists them.
 

@@ -1,8 +1,9 @@
-"""Commands about flyloom itself: doctor, example, help."""
+"""Commands about flyloom itself: doctor, cite, example, help."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,9 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import Json, app, epilog
+
+STYLES = ("text", "bibtex")
+"""How references are printed."""
 
 
 @app.command(epilog=epilog("flyloom doctor"))
@@ -56,6 +60,35 @@ def doctor(as_json: Json = False) -> None:
 def tell(there: object, name: str, what: str, without: str = "missing") -> None:
     """Prints a line of the report on one thing: whether it is there, its name, and what it is."""
     print(f"{'ok' if there else without:<7}  {name:<20} {what}")
+
+
+@app.command(epilog=epilog("flyloom cite", "flyloom cite slim_fly dfsssp ebb",
+                           "flyloom cite out/demo --style bibtex"))
+def cite(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", show_default=False, autocompletion=completion.citable,
+                       help="parts (slim_fly, dfsssp, sim.message), networks, the file or the"
+                            " folder of an experiment"),
+    ] = None,
+    style: Annotated[
+        str, typer.Option(help="text or bibtex", autocompletion=completion.choice(*STYLES))
+    ] = "text",
+    as_json: Json = False,
+) -> None:
+    """Say what to cite: flyloom, and what the parts were published as that you used."""
+    from flyloom._core import RefusalError
+    from flyloom.verbs.citing import cite as cited
+
+    if style not in STYLES:
+        raise RefusalError(f"--style {style}: one of {', '.join(STYLES)}")
+    found = cited(*(names or ()))
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    print(found.text if style == "text" else found.bibtex)
+    for part in found.without:
+        print(f"{part}: no publication of its own", file=sys.stderr)
 
 
 @app.command(epilog=epilog("flyloom example", "flyloom example demo"))

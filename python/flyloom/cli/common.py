@@ -34,12 +34,14 @@ app = typer.Typer(
 PLUGIN_HELP = "Python file with topologies, engines or measures of yours (may be given again)"
 
 
-def load_plugins(_context: object, _option: object, files: list[str] | None) -> None:
-    """Makes the parts of Python files known before anything asks for them."""
+def load_plugins(_context: object, _option: object, files: list[str] | None) -> list[str]:
+    """Makes the parts of Python files known before anything asks for them; gives the files back,
+    as typer 0.18 and older have a list of every option that takes several words."""
     for file in files or ():
         from flyloom.plugins.found import load_file
 
         load_file(file)
+    return list(files or ())
 
 
 def say_version(wanted: bool) -> None:

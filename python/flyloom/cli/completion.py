@@ -365,6 +365,13 @@ def example(incomplete: str) -> list[str]:
     return fitting(incomplete, sorted(path.stem for path in folder.glob("*.toml")))
 
 
+def citable(incomplete: str) -> list[str]:
+    """A part that has been published."""
+    from flyloom.verbs.citing import citable as names
+
+    return fitting(incomplete, names())
+
+
 def command(ctx: typer.Context, incomplete: str) -> list[str]:
     """A command."""
     program = ctx.find_root()

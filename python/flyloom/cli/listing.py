@@ -19,7 +19,7 @@ PANELS = {
     "Processes on endpoints": ("map", "map-eval", "record", "reorder"),
     "Simulators and measurement": ("sim", "workload", "measure"),
     "Experiments": ("run", "report", "published", "example"),
-    "About flyloom": ("list", "schema", "doctor", "help"),
+    "About flyloom": ("list", "schema", "doctor", "cite", "help"),
 }
 """Groups of commands; a command of none of them is a measure's."""
 OTHERS = "One measure alone"

@@ -247,6 +247,26 @@ class CableFolder(Result):
     order: list[Result]
 
 
+class Citation(Result):
+    """What to cite, see :func:`flyloom.cite`.
+
+    Attributes
+    ----------
+    references : list[Result]
+        flyloom and the publications of the parts that were named.
+    without : list[str]
+        The named parts that have no publication of their own.
+    text, bibtex : str
+        All references, as people read them and as BibTeX.
+    """
+
+    __slots__ = ()
+    references: list[Result]
+    without: list[str]
+    text: str
+    bibtex: str
+
+
 class Identification(Result):
     """Which member of a family a network is, see :func:`flyloom.identify`.
 

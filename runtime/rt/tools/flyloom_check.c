@@ -1,5 +1,6 @@
 /* flyloom-check: which transports work on this machine, what each can do, and the reason where one
    does not. Every transport is tried with two processes of its own. */
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "perf.h"
 
 enum { WORDS = 256, NOTES = 2000, TURNS = 2000, LIMIT_S = 20, TIMEOUT_MS = 5000 };
+enum { LANDING_LIMIT_MS = 1000 };
 enum { TAG_LANDED = 1, TAG_TURN = 2, TAG_SERIES = 3 };
 /* Offsets in the window: what the sleeping target looks at, what it answers, where turns go. */
 enum { AT_DATA = 0, AT_SEEN = 8, AT_TURN = 16, WINDOW = 64 };
@@ -81,15 +83,24 @@ static int one(fly_win *win, int source, int tag, struct result *r) {
     return 0;
 }
 
-/* Rank 1 sleeps, and looks at its memory before it calls the library again: has data landed? */
-static int landing(fly_win *win, int rank, const unsigned char *base, bool *lands,
-                   struct result *r) {
+static void nap(void) {
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* Rank 1 stays outside the library and looks at its memory until data is there, or for a second:
+   does it land? Rank 0 puts when rank 1 says that it is outside, in memory that they share beside
+   any transport: moments agreed on beforehand pass on a busy machine. */
+static int landing(fly_rt *rt, fly_win *win, int rank, const unsigned char *base,
+                   atomic_bool *outside, bool *lands, struct result *r) {
     const uint64_t data = 42;
-    struct timespec nap = {0, 150000000}, first = {0, 50000000};
     uint64_t seen = 0;
     TRY(fly_fence(win));
     if (rank == 0) {
-        nanosleep(&first, NULL); /* rank 1 has left the fence */
+        for (double began = perf_now_ns(); !atomic_load(outside); nap()) {
+            TRY(fly_progress(rt)); /* rank 1 may wait for this before it leaves the fence */
+            if (perf_now_ns() - began > TIMEOUT_MS * 1e6)
+                return failed(r, "rank 1 did not come out of the fence");
+        }
         TRY(fly_put(win, &data, sizeof data, 1, AT_DATA));
         TRY(fly_flush(win, 1));
         if (one(win, 1, TAG_LANDED, r) != 0) return 1;
@@ -97,8 +108,9 @@ static int landing(fly_win *win, int rank, const unsigned char *base, bool *land
         *lands = seen == data;
         return 0;
     }
-    nanosleep(&nap, NULL);
-    seen = __atomic_load_n((const uint64_t *)(const void *)(base + AT_DATA), __ATOMIC_ACQUIRE);
+    atomic_store(outside, true);
+    for (int looks = 0; seen != data && looks < LANDING_LIMIT_MS; looks++, nap())
+        seen = __atomic_load_n((const uint64_t *)(const void *)(base + AT_DATA), __ATOMIC_ACQUIRE);
     TRY(fly_put_notify(win, &seen, sizeof seen, 0, AT_SEEN, TAG_LANDED));
     return 0;
 }
@@ -122,7 +134,7 @@ static int turns(fly_win *win, int rank, struct result *r) {
     return 0;
 }
 
-static int inside(fly_rt *rt, int rank, bool by_thread, struct result *r) {
+static int inside(fly_rt *rt, int rank, bool by_thread, atomic_bool *outside, struct result *r) {
     fly_win *win;
     void *base;
     TRY(fly_win_allocate(fly_world(rt), WINDOW, 1, 0, &base, &win));
@@ -131,7 +143,8 @@ static int inside(fly_rt *rt, int rank, bool by_thread, struct result *r) {
     TRY(fly_win_query(win, FLY_Q_CREDITS, 1 - rank, &r->credits));
     TRY(fly_win_query(win, FLY_Q_ONESIDED, 1 - rank, &r->onesided));
     TRY(fly_win_path(win, 1 - rank, r->path, sizeof r->path));
-    int code = landing(win, rank, base, by_thread ? &r->lands_by_thread : &r->lands, r);
+    bool *lands = by_thread ? &r->lands_by_thread : &r->lands;
+    int code = landing(rt, win, rank, base, outside, lands, r);
     if (code == 0 && !by_thread) {
         code = order(win, rank, r);
         if (code == 0 && rank == 0) {
@@ -147,10 +160,16 @@ static int inside(fly_rt *rt, int rank, bool by_thread, struct result *r) {
     return 0;
 }
 
+/* Memory that the processes of a trial share. */
+struct common {
+    struct result found;
+    atomic_bool outside; /* rank 1 is outside the library */
+};
+
 struct trial {
     const struct try *what;
     bool by_thread;
-    struct result *found; /* memory that the processes share */
+    struct common *common;
 };
 
 static int as_rank(const fly_boot *boot, void *context) {
@@ -163,25 +182,25 @@ static int as_rank(const fly_boot *boot, void *context) {
     perf_apart(boot->rank);
     int code = fly_init(boot, &config, &rt) == FLY_OK ? 0 : failed(&own, fly_last_error(NULL));
     if (code == 0) {
-        code = inside(rt, boot->rank, trial->by_thread, &own);
+        code = inside(rt, boot->rank, trial->by_thread, &trial->common->outside, &own);
         if (code == 0 && fly_finalize(&rt) != FLY_OK) code = failed(&own, fly_last_error(NULL));
     }
     own.works = code == 0;
-    if (boot->rank == 0) *trial->found = own;
+    if (boot->rank == 0) trial->common->found = own;
     return 0;
 }
 
 /* Tries it with two processes; rank 0 reports what it found. */
 static void with_processes(const struct try *what, bool by_thread, struct result *r) {
-    struct result *shared = perf_shared("flyloom-check", sizeof *shared);
+    struct common *shared = perf_shared("flyloom-check", sizeof *shared);
     struct trial trial = {what, by_thread, shared};
     if (shared == NULL) {
         failed(r, "no memory");
         return;
     }
-    failed(shared, "the processes did not come to their end within 20 s, or died");
+    failed(&shared->found, "the processes did not come to their end within 20 s, or died");
     perf_start("flyloom-check", 2, LIMIT_S, as_rank, &trial);
-    *r = *shared;
+    *r = shared->found;
     munmap(shared, sizeof *shared);
 }
 

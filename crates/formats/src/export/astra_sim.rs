@@ -1,8 +1,9 @@
 //! Networks for ASTRA-sim's analytical back end: dimensions that are rings, complete or a switch.
 //!
 //! Source: ASTRA-sim 2.0, input files of the analytical network: `topology`, `npus_count`,
-//! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
-//! each dimension, and NPUs are numbered along the first dimension first.
+//! `bandwidth` (GB/s, of a link in a direction, of 2^30 bytes: `bw_GBps_to_Bpns`) and `latency` (ns,
+//! of a link) have an entry for each dimension, and NPUs are numbered along the first dimension
+//! first.
 
 use super::kind::{ExportFormatEntry, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
@@ -40,6 +41,9 @@ struct AstraDimension {
     ns: f64,
 }
 
+/// What ASTRA-sim takes a gigabyte for, in bits.
+const BITS_OF_A_GB: f64 = 8.0 * (1_u64 << 30) as f64;
+
 const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these with one endpoint a \
                         switch, and a switch";
 
@@ -72,7 +76,8 @@ pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Resul
     let mut text = w.remarks("# ");
     let _ = writeln!(text, "topology: [ {} ]", list(&|d| d.kind.to_owned()));
     let _ = writeln!(text, "npus_count: [ {} ]", list(&|d| d.npus.to_string()));
-    let _ = writeln!(text, "bandwidth: [ {} ]  # GB/s", list(&|d| format!("{:?}", d.gbps / 8.0)));
+    let rates = list(&|d| format!("{:?}", d.gbps * 1e9 / BITS_OF_A_GB));
+    let _ = writeln!(text, "bandwidth: [ {rates} ]  # GB/s, of 2^30 bytes");
     let _ = writeln!(text, "latency: [ {} ]  # ns", list(&|d| format!("{:?}", d.ns)));
     Ok(text)
 }
