@@ -79,7 +79,9 @@ def staged_name(path: Path) -> str | None:
     """The name on the site of a page of Markdown; none of other files."""
     if path in RENAMED:
         return RENAMED[path]
-    return path.stem if path.parent == DOCS and path.suffix == ".md" else None
+    if path.suffix != ".md" or not path.is_relative_to(DOCS):
+        return None
+    return "-".join(path.relative_to(DOCS).with_suffix("").parts)
 
 
 def page(staging: Staging, path: Path) -> str:
@@ -158,10 +160,10 @@ def linked(staging: Staging, path: Path, prose: str) -> str:
             staging.copy(place, f"pictures/{place.name}")
             return f"[{text}](pictures/{place.name})"
         if name := staged_name(place):
-            if re.fullmatch(r"`?[\w-]+\.md`?", text) and place.is_file():
+            if re.fullmatch(r"`?[\w/-]+\.md`?", text) and place.is_file():
                 text = title_of(place.read_text(encoding="utf-8"))
             return f"[{text}]({name}.md{anchor})"
-        if path.parent == DOCS:
+        if path.is_relative_to(DOCS):
             staging.files.setdefault(place, f"files-{slug(place)}")
         elif place not in staging.files:
             return text if text.startswith("`") else f"`{text}`"
@@ -255,7 +257,7 @@ def part_page(part: dict, titles: dict[str, str]) -> str:
 
 def stage(staging: Staging, generated: dict[str, Callable[[], dict[str, str]]]) -> None:
     """Write all pages; `generated` are those that are made from sources, by what makes them."""
-    texts = {staged_name(path): page(staging, path) for path in sorted(DOCS.glob("*.md"))}
+    texts = {staged_name(path): page(staging, path) for path in sorted(DOCS.rglob("*.md"))}
     for path, name in RENAMED.items():
         if name in OUTSIDE:
             texts[name] = linked(staging, path, path.read_text(encoding="utf-8"))
@@ -263,7 +265,7 @@ def stage(staging: Staging, generated: dict[str, Callable[[], dict[str, str]]]) 
         texts |= make()
     texts |= dict(file_pages(staging))
     titles = {name: title_of(text) for name, text in texts.items()}
-    texts["index"] = (HERE / "front.md").read_text(encoding="utf-8")
+    texts["index"] = (HERE / "front.myst").read_text(encoding="utf-8")
     for name in re.findall(r"\(pictures/([\w.]+)\)", texts["index"]):
         staging.copy(DOCS / "pictures" / name, f"pictures/{name}")
     for part in navigation()["part"]:
