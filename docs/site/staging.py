@@ -106,13 +106,14 @@ def shown_block(staging: Staging, name: str, block: Block, lines: list[str],
     as_written = "\n".join(lines)
     if block.language not in ("console", "python"):
         return as_written
-    not_run = re.fullmatch(r"<!-- not run: (\S.*) -->", block.above)
-    if not_run:
-        return f"{as_written}\n\n```{{div}} not-run\nNot run for this page: {not_run[1]}.\n```\n"
+    if why := re.fullmatch(r"<!-- not run: (\S.*) -->", block.above):
+        return f"{as_written}\n{not_run(why[1])}"
     texts = (known or {}).get(printed.block_digest(block))
     if texts is None:
         staging.without_output.append(f"{name}:{block.line}")
-        return as_written
+        needed = re.fullmatch(r"<!-- needs: (.*) -->", block.above)
+        why = f"it needs {', '.join(needed[1].split())}" if needed and known is not None else ""
+        return f"{as_written}\n{not_run(why)}" if why else as_written
     if block.language == "python":
         return f"{as_written}\n{output(texts[0], folded=False)}"
     parts: list[str] = []
@@ -123,6 +124,11 @@ def shown_block(staging: Staging, name: str, block: Block, lines: list[str],
             parts += [console(typed), output(text, folded=not command.shown.strip())]
             typed = []
     return "\n\n".join([*parts, *([console(typed)] if typed else [])]) + "\n"
+
+
+def not_run(why: str) -> str:
+    """A line below a block that was not run."""
+    return f"\n```{{div}} not-run\nNot run for this page: {why}.\n```\n"
 
 
 def console(typed: list[str]) -> str:
