@@ -222,7 +222,9 @@ def _of_pairs(found: RawTrafficRows, names: Sequence[str]) -> Communication:
     if found.shape is not None:
         return _of_columns(_square(found.shape), *found.entries)
     numbers = {name: i for i, name in enumerate(names)}
-    rows, columns, values = [], [], []
+    rows: list[int] = []
+    columns: list[int] = []
+    values = []
     named, processes = False, 0
     for at, row in found.rows:
         cells = [str(cell).strip() for cell in row]
