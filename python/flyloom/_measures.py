@@ -1133,7 +1133,8 @@ class Cost(Record):
     power_w : float
         Power of what is counted and known, watts; without cooling.
     power_w_per_endpoint : float | None
-        ``power_w`` over the endpoints, watts; none without endpoints.
+        ``power_w`` over the endpoints, watts; none without endpoints, and where the catalogue
+        does not say the power of the switches.
     power_unknown : list[str]
         What is counted but whose power the catalogue does not say, passive fibres and cables
         apart.
