@@ -319,7 +319,10 @@ def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
     room = f"with such switches its kind has members of up to {grows or 0:,} endpoints"
     if not grows or grows <= best["endpoints"]:
         room = "no larger member of its kind with such switches is known"
-    risks.append(f"Room to grow: {room}; {free} free.")
+    lanes = best["lanes_minimal"]
+    risks.append(f"Room to grow: {room}; {free} free. Minimal routes (engine {best['engine']}) take"
+                 f" {lanes} virtual lane{'s' if lanes > 1 else ''}"
+                 f"{'' if best['lanes_by'] == 'routes' else ', by rule'}.")
     return Block("Risks", risks)
 
 

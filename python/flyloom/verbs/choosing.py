@@ -15,6 +15,7 @@ from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Choice
+from flyloom.verbs.candidate_lanes import MOST_ROUTED, TREES, lanes_of
 from flyloom.verbs.needs import MOST_ENDPOINTS
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import ranked
@@ -38,14 +39,14 @@ BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint", 
 LIMITS = ("uniform_minimal", "worst_case_minimal", "worst_case_adaptive", "allreduce_ns",
           "allreduce_algorithm", "allreduce_adaptive_ns", "allreduce_adaptive_algorithm",
           "alltoall_ns", "zero_load_ns")
-TREES = ("fat_tree", "xgft", "k_ary_n_tree", "clos")
-"""Families that most people know, one of which stands beside the others."""
 FAILED = (0.01, 0.05)
 """The parts of all links that fail."""
 LOADED = 0.9
 """The part of a bound that is offered in simulations."""
 POINT = ("offered_load", "accepted_load", "saturated", "mean_latency_ns", "p99_latency_ns")
 """What is kept of a point of a simulation."""
+SIMULATED = 3
+"""The networks that are simulated: the first ones."""
 MOST_AT_ONCE = 4
 """The most networks in memory at a time: measuring one uses all processors for much of its time."""
 
@@ -86,8 +87,9 @@ def choose(
     :func:`flyloom.traffic_limits`, ``bisection_low``, ``bisection_high`` and ``relative_bisection``
     (:func:`flyloom.structure`), ``kept_1_percent`` and ``kept_5_percent`` (the uniform traffic that
     is left of the whole network's when these links fail; 0 where it is disconnected), ``engine``,
-    ``lanes_minimal`` and ``lanes_adaptive`` (virtual lanes by hop that keep minimal and adaptive
-    routes free of deadlock), ``free_ports`` (of a switch) and ``grows_to`` (endpoints of the
+    ``lane_method``, ``lanes_minimal``, ``lanes_adaptive`` and ``lanes_by``
+    (:func:`flyloom.verbs.candidate_lanes.lanes_of`: by routing networks of up to 256 switches, and
+    those that are simulated), ``free_ports`` (of a switch) and ``grows_to`` (endpoints of the
     largest member of its kind with such switches); ``left_out`` (as in :func:`flyloom.size`, and
     members that were not measured); ``tree``, the network of the best tree; ``turning_points``
     (:func:`flyloom.verbs.scoring.turning_points`); ``other_rates`` (which is first at half and at
@@ -120,6 +122,8 @@ def choose(
     _grow(rows, ports, planes, progress)
     judged = scored(rows, known)
     kept = judged[:candidates]
+    if simulate:
+        _route_first(kept)
     tree = next((each["network"] for each in kept if each["family"] in TREES), None)
     if tree is None and (behind := [r for r in judged if r["family"] in TREES]):
         kept.append(behind[0])
@@ -132,7 +136,7 @@ def choose(
         "turning_points": turning_points(kept, known),
         "other_rates": _other_rates(kept, known, catalog, include),
         "like_for_like": _like_for_like(judged),
-        "simulated": simulated(kept[:3], seed, progress) if simulate else None,
+        "simulated": simulated(kept[:SIMULATED], seed, progress) if simulate else None,
     })
 
 
@@ -191,8 +195,6 @@ def _candidate(member: Mapping[str, Any], bought: Shop, seed: int) -> dict[str, 
     found = t.measure("structure", {"bisection": True, "load": False})
     limits = t.measure("traffic_limits", {"gbps": bill["link_gbps"]})
     cut, half = found["bisection"], found["endpoints"] / 2
-    diameter = found["diameter"]
-    tree = member["family"] in TREES
     return {
         **{key: member[key] for key in (
             "network", "also", "family", "kind", "oversubscription", "params")},
@@ -205,9 +207,8 @@ def _candidate(member: Mapping[str, Any], bought: Shop, seed: int) -> dict[str, 
         "relative_bisection": cut["high"] / half,
         **{f"kept_{100 * part:.0f}_percent": _kept(t, part, seed, limits["uniform_minimal"])
            for part in FAILED},
-        "engine": "ftree" if tree else "layered",
-        "lanes_minimal": 1 if tree else diameter,
-        "lanes_adaptive": 1 if tree else 2 * diameter,
+        **lanes_of(t, member["family"], found["diameter"],
+                   routed=found["switches"] <= MOST_ROUTED),
     }
 
 
@@ -257,6 +258,14 @@ def _other_rates(
             found.append({"gbps": gbps, "network": first["network"],
                           "cost_usd": first["cost_usd"]})
     return found
+
+
+def _route_first(rows: Sequence[dict[str, Any]]) -> None:
+    """Writes into the rows that are simulated the lanes of their routes, which large networks have
+    by rule before."""
+    for row in rows[:SIMULATED]:
+        if row["lanes_by"] == "rule":
+            row |= lanes_of(network(row["network"]), row["family"], row["diameter"], routed=True)
 
 
 def simulated(
