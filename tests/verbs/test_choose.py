@@ -124,7 +124,7 @@ def test_what_is_simulated_is_routed(monkeypatch):
     assert {row["lanes_by"] for row in by_rule} == {"rule"}
     found = fl.choose(200, **asked, simulate=True).candidates
     assert [row["lanes_by"] for row in found] == ["routes"] * 3 + ["rule"] * 2
-    # of these networks of diameter 3 some need two lanes alone
+    # some of these networks of diameter 3 need two lanes alone
     assert any(a["lanes_minimal"] < b["lanes_minimal"]
                for a, b in zip(found, by_rule, strict=True))
     for row in found:
