@@ -149,6 +149,12 @@ class PurchaseOptions:
         """The options as keyword arguments of the verbs."""
         return {"catalog": self.place(), "gbps": self.gbps, "include": self.include}
 
+    def written(self) -> dict[str, Any]:
+        """Every option by its name, as the table of a need has it."""
+        return {
+            field.name: getattr(self, field.name) for field in fields(self)
+        } | {"catalog": one_catalog(self.catalog)}
+
     def given(self) -> list[str]:
         """The options that are given, as they are written."""
         return [f"--{field.name.replace('_', '-')}" for field in fields(PurchaseOptions)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
+from flyloom.plugins.parts import built_in
 from flyloom.support.checks import whole
 from flyloom.support.notes import silent
 from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Choice
+from flyloom.verbs import own_sizing
 from flyloom.verbs.candidate_lanes import MOST_ROUTED, TREES, lanes_of
-from flyloom.verbs.needs import MOST_ENDPOINTS
+from flyloom.verbs.needs import MOST_ENDPOINTS, NetworkNeed
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import ranked
 from flyloom.verbs.scoring import CRITERIA, scored, turning_points
@@ -96,17 +99,14 @@ def choose(
     twice the rate); ``like_for_like``; ``simulated`` (see there; None without ``simulate``);
     ``weights``, ``basis``, ``catalog`` and what was asked for.
     """
-    endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
-    candidates = whole("candidates", candidates, 1, 100)
-    ports = whole("radix", radix, 2, 4096)
-    ratios = checked_ratios(oversubscription)
-    known = _weights(weights)
-    bought = shop(catalog, gbps=gbps, include=include)
-    limit = checked_limit(budget)
-    carried = carrying(
-        checked_needs(endpoints, [ports], ratios, families=families, planes=planes),
-        limit, bought, progress,
+    asked = checked(
+        endpoints=endpoints, budget=budget, gbps=gbps, radix=radix, planes=planes,
+        oversubscription=oversubscription, families=families, catalog=catalog, include=include,
+        weights=weights, candidates=candidates, seed=seed, simulate=simulate,
     )
+    endpoints, candidates, ports = asked.endpoints, asked.candidates, asked.ports
+    ratios, known, bought, limit = asked.ratios, asked.weights, asked.bought, asked.limit
+    carried = carrying(asked.needs, limit, bought, progress)
     members, _ = ranked(carried.members, COLUMNS, "cost_usd", None)
     chosen, others = _measured_ones(members, ratios, candidates)
     left_out = [*carried.left_out, *map(_not_measured, others)]
@@ -138,6 +138,45 @@ def choose(
         "like_for_like": _like_for_like(judged),
         "simulated": simulated(kept[:SIMULATED], seed, progress) if simulate else None,
     })
+
+
+@dataclass(frozen=True)
+class CheckedNeed:
+    """A need whose values are checked."""
+
+    endpoints: int
+    candidates: int
+    ports: int
+    """Ports of a switch, at most."""
+    ratios: list[float]
+    weights: dict[str, float]
+    bought: Shop
+    limit: float | None
+    """US dollars to spend."""
+    needs: list[NetworkNeed]
+    """A need for each ratio."""
+
+
+def checked(
+    endpoints: int, *, families: Iterable[str] = (), planes: int | None = None, **given: Any
+) -> CheckedNeed:
+    """What :func:`choose` is asked for; RefusalError, before anything is computed, where it cannot
+    be. ``given`` are the other arguments of that."""
+    endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
+    families = [families] if isinstance(families, str) else list(families)
+    for name in own_sizing.chosen(families)[0]:
+        if name not in built_in("topology"):
+            raise none_such("families", name, sorted(built_in("topology")))
+    ports = whole("radix", given.get("radix", 64), 2, 4096)
+    ratios = checked_ratios(given.get("oversubscription", (1.0, 2.0)))
+    whole("seed", given.get("seed", 0), 0, 2**64 - 1)
+    return CheckedNeed(
+        endpoints, whole("candidates", given.get("candidates", 8), 1, 100), ports, ratios,
+        _weights(given.get("weights")),
+        shop(given.get("catalog"), gbps=given.get("gbps"), include=given.get("include")),
+        checked_limit(given.get("budget")),
+        checked_needs(endpoints, [ports], ratios, families=families, planes=planes),
+    )
 
 
 def _weights(given: Mapping[str, float] | None) -> dict[str, float]:
