@@ -1978,25 +1978,34 @@ def traffic_limits(
 def cost(
     on: Source,
     *,
-    catalog: str | None = None,
+    catalog: str | Mapping[str, Any] | None = None,
     gbps: float | None = None,
     include: Iterable[str] = ("network", "endpoint_cables"),
     rules: Mapping[str, Any] | None = None,
+    server: str | None = None,
+    protocol: str | None = None,
+    electric_limit_m: float | None = None,
+    energy_years: float | None = None,
+    usd_per_kwh: float | None = None,
+    pue: float | None = None,
+    spare: float | None = None,
+    quotation: str | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Cost:
-    """What a network costs and draws by a catalogue that comes with flyloom.
+    """What a network costs and draws by a catalogue of prices.
 
     Switches, cables (cut to the floor of docs/plan.md), adapters and energy; the totals add
-    up what ``include`` says, the same for every catalogue.
+    up what ``include`` says, the same for every catalogue. It takes what the command
+    ``cost`` takes.
 
     Parameters
     ----------
     on : Source
         A network, as for ``network``, or tables for it.
-    catalog : str | None, optional
-        The catalogue, by name: ``flyloom catalog list``; the newest where none is given. A
-        network that has a rate, by ``gbps`` or from a file, is priced by the newest that sells
-        at it.
+    catalog : str | Mapping[str, Any] | None, optional
+        The catalogue: the name of one that comes with flyloom (``flyloom catalog list``), or a
+        file; the newest where none is given. A network that has a rate, by ``gbps`` or from a
+        file, is priced by the newest that sells at it.
     gbps : float | None, optional
         Rate of every link, Gbit/s, which must be that of the network where that says ``gbps``;
         where it is not given that of the network, else the catalogue's.
@@ -2005,6 +2014,26 @@ def cost(
         year).
     rules : Mapping[str, Any] | None, optional
         Rules of the floor, those of docs/plan.md that differ from its defaults.
+    server : str | None, optional
+        The catalogue's server that endpoints are in, for room and power; that of ``rules``
+        where it is not given.
+    protocol : str | None, optional
+        What switches, cables and adapters speak; where it is not given what the cheapest switch
+        does.
+    electric_limit_m : float | None, optional
+        The longest electric cable, metres; where it is not given the reach of the catalogue's.
+    energy_years : float | None, optional
+        Years whose energy the total has.
+    usd_per_kwh : float | None, optional
+        Price of energy, US dollars a kilowatt-hour; the catalogue's where it is not given.
+    pue : float | None, optional
+        Power of the whole room over that of its machines (power usage effectiveness); the
+        catalogue's where it is not given.
+    spare : float | None, optional
+        Parts to buy beyond those needed, as a fraction of these; none where it is not given.
+    quotation : str | Mapping[str, Any] | None, optional
+        The file of a vendor's quotation (CSV, docs/cost.md), whose prices replace those of the
+        catalogue.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -2022,6 +2051,14 @@ def cost(
         "gbps": gbps,
         "include": include,
         "rules": rules,
+        "server": server,
+        "protocol": protocol,
+        "electric_limit_m": electric_limit_m,
+        "energy_years": energy_years,
+        "usd_per_kwh": usd_per_kwh,
+        "pue": pue,
+        "spare": spare,
+        "quotation": quotation,
     }
     return Cost(measured(on, "cost", given, progress))
 

@@ -61,6 +61,7 @@ SHARED = {
     "--partition": ("whole number", "^the graph is a sparse matrix"),
     "--path-records": ("file", "^path records"),
     "--per-endpoint": ("whole number", "^(ranks|processes) on each endpoint"),
+    "--electric-limit": ("number", "^longest electric cable, metres$"),
     "--placement": (
         "text", "^which endpoints? (ranks are|processes are|each rank is|each process is) on"),
     "--planes": ("whole number", "^planes, 1 to 64"),

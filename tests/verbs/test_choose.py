@@ -12,6 +12,8 @@ import pytest
 from cli_helpers import flyloom
 from flyloom.report import choice_page
 from flyloom.report.choice import pages
+from flyloom.verbs import choosing
+from flyloom.verbs.candidate_lanes import TREES, lanes_of
 from flyloom.verbs.scoring import CRITERIA
 
 
@@ -56,6 +58,77 @@ def test_every_number_is_that_of_its_verb(endpoints, radix, budget, planes):
         kept = 0.0 if left.unreachable else min(
             1.0, left.channel_load["uniform_saturation"] / limits.uniform_minimal)
         assert row["kept_5_percent"] == pytest.approx(kept)
+        check_lanes(net, row)
+
+
+def check_lanes(net, row):
+    """The lanes of a row are those of the tables that its engine makes, which are proved."""
+    options = {} if row["lane_method"] is None else {"lanes": row["lane_method"]}
+    routing = fl.route(net, row["engine"], **options)
+    proof = fl.verify(routing)
+    assert proof.holds and routing.lanes == proof.lanes == row["lanes_minimal"], row
+
+
+ROUTED = (
+    "slim_fly:q=5,p=4", "hyperx:shape=8x4x2,k=1x2x4,p=16", "hyperx:shape=1,p=20",
+    "complete:n=9,p=8",
+    "dragonfly:h=3", "megafly:leaves=8,spines=4,p=12,h=8,g=16", "jellyfish:n=60,k=8,p=4",
+    "xpander:d=8,lift=9,p=8", "dln:n=120,y=6,p=4", "torus:shape=4x4,p=2",
+    "torus:shape=3x3x3x2x2x2,p=2", "polarstar:q=5,iq=3,p=2", "bundlefly:q=5,paley=5,p=2",
+    "kautz:d=8,n=2,p=4", "de_bruijn:d=8,n=2,p=4", "long_hop:n=5,code=16-5-8,p=4",
+    "flattened_butterfly:k=5,n=3,p=4", "galaxyfly:n=1,q=25,a=1,p=4",
+    "multi_plane:planes=2,of=dln:n=42,y=10,p=12",
+    "fat_tree:leaves=12,spines=6,parallel=3,p=18", "clos:n=20,m=10,r=15",
+    "xgft:m=10x7x3,w=1x5x2,parallel=1x1x4", "k_ary_n_tree:k=4,n=3", "torus:shape=20,p=2",
+)
+
+
+@pytest.mark.parametrize("name", ROUTED)
+def test_lanes_are_those_of_the_engine(name):
+    net = fl.network(name)
+    diameter = fl.structure(net).diameter
+    family = net.family if net.family != "multi_plane" else "dln"
+    routed, by_rule = (lanes_of(net, family, diameter, routed=routed) for routed in (True, False))
+    assert routed["lanes_by"] == "routes"
+    check_lanes(net, routed)
+    if by_rule["lanes_by"] == "routes":
+        assert diameter > 8
+        return
+    assert by_rule["lanes_minimal"] == (1 if family in TREES else max(1, diameter))
+    if diameter <= 3 or family in TREES:
+        # a lane for each hop is enough, and where one is enough the engine takes one
+        method = {} if family in TREES else {"lanes": "hops"}
+        tables = fl.route(net, by_rule["engine"], **method)
+        assert fl.verify(tables).holds
+        assert routed["lanes_minimal"] <= tables.lanes <= by_rule["lanes_minimal"]
+
+
+@pytest.mark.parametrize("name", ["slim_fly:q=3,p=2", "dragonfly:h=2", "hyperx:shape=3x3x2,p=2"])
+def test_adaptive_routes_take_two_lanes_a_hop(name):
+    lanes = lanes_of(fl.network(name), name.partition(":")[0], fl.structure(name).diameter,
+                     routed=False)["lanes_adaptive"]
+
+    def run(channels):
+        return fl.simulate(name, "packet", traffic="uniform", selection="ugal_l", load=0.1,
+                           lane_use="hops", switch={"virtual_channels": channels})
+
+    assert run(lanes).points[0]["accepted_load"] > 0
+    with pytest.raises(fl.RefusalError):
+        run(lanes - 1)
+
+
+def test_what_is_simulated_is_routed(monkeypatch):
+    monkeypatch.setattr(choosing, "MOST_ROUTED", 0)
+    asked = {"radix": 16, "candidates": 5, "families": ["dln", "jellyfish", "xpander"]}
+    by_rule = fl.choose(200, **asked).candidates
+    assert {row["lanes_by"] for row in by_rule} == {"rule"}
+    found = fl.choose(200, **asked, simulate=True).candidates
+    assert [row["lanes_by"] for row in found] == ["routes"] * 3 + ["rule"] * 2
+    # some of these networks of diameter 3 need two lanes alone
+    assert any(a["lanes_minimal"] < b["lanes_minimal"]
+               for a, b in zip(found, by_rule, strict=True))
+    for row in found:
+        check_lanes(fl.network(row["network"]), row)
 
 
 @pytest.fixture(scope="module")

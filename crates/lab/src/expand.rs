@@ -1,6 +1,7 @@
 //! Expands the text of an experiment to its points: parses it, applies the sweep, and checks each
 //! point.
 
+use crate::need::{CHOSEN, NetworkChoiceParameters, check_chosen, network_choice};
 use crate::plugins::{PluginDescription, PluginPartKind, find, listed};
 use crate::spec::{Experiment, ExperimentPoint};
 use crate::stages::{STAGES, StageEntry, StageInputKind};
@@ -95,7 +96,18 @@ fn expanded(
     }
     FloorRules::from_value(&Value::Object(experiment.floor.clone()))
         .map_err(|r| r.within("floor").within(file))?;
-    let trees = sweep::trees(&experiment).map_err(|r| r.within(file))?;
+    let choice = match &experiment.choose {
+        Some(given) => {
+            let given = Value::Object(given.clone());
+            Some(network_choice(&given).map_err(|r| r.within(file))?)
+        }
+        None => None,
+    };
+    let trees = if chooses_alone(&experiment) {
+        Vec::new()
+    } else {
+        sweep::trees(&experiment).map_err(|r| r.within(file))?
+    };
     let several = trees.len() > 1;
     let mut points = Vec::with_capacity(trees.len());
     let mut all_swept = Vec::with_capacity(trees.len());
@@ -103,7 +115,7 @@ fn expanded(
     let mut notes = Vec::new();
     for (i, SweptPoint { tree, swept, keys }) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        match checked(tree, experiment.seed, plugins, &mut notes) {
+        match checked(tree, experiment.seed, choice.as_ref(), plugins, &mut notes) {
             Ok(point) => points.push(point),
             Err(refused) => {
                 return Err(PointRefusal {
@@ -118,15 +130,31 @@ fn expanded(
     Ok(ExpandedExperiment { experiment, points, swept: all_swept, swept_keys, notes })
 }
 
+/// Whether the experiment chooses a network, and asks for nothing else.
+fn chooses_alone(experiment: &Experiment) -> bool {
+    let Experiment { choose, common, point, sweep, .. } = experiment;
+    choose.is_some() && common.is_empty() && point.is_empty() && sweep.is_none()
+}
+
 /// The point of a tree of values, complete and checked.
 fn checked(
     mut tree: Value,
     seed: u64,
+    choice: Option<&NetworkChoiceParameters>,
     plugins: &[PluginDescription],
     notes: &mut Vec<String>,
 ) -> Result<ExperimentPoint, Refusal> {
     renew(&mut tree, notes)?;
+    if choice.is_some() && tree.get("topology").is_none() {
+        let help = "chosen = 1 for the first that [choose] finds, or a family";
+        return Err(Refusal::new("topology", "missing", help));
+    }
     let mut point = tables::point(&tree, plugins)?;
+    if point.topology.contains_key(CHOSEN) {
+        check_chosen(&point.topology, choice)?;
+    } else {
+        check_topology(&point, plugins)?;
+    }
     check(&mut point, plugins)?;
     complete(&mut point, seed, plugins)?;
     Ok(point)
@@ -259,14 +287,8 @@ fn one_rate(point: &ExperimentPoint) -> Result<(), Refusal> {
     }
 }
 
-/// Checks what can be checked without building anything, and fills in the parameters of routes.
-fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(), Refusal> {
-    if let Some(failures) = point.topology.get("failures") {
-        base::fields::typed::<FailureParameters>(failures).map_err(|(field, why)| {
-            let help = base::taken::taken::<FailureParameters>("failures", &field);
-            Refusal::new(field, why, help).within("topology.failures")
-        })?;
-    }
+/// Checks what can be checked of a network without building it.
+fn check_topology(point: &ExperimentPoint, plugins: &[PluginDescription]) -> Result<(), Refusal> {
     match (point.topology.get("family"), point.topology.get("file")) {
         (Some(Value::String(name)), None) => {
             let mut params = point.topology.clone();
@@ -301,6 +323,17 @@ fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(
             let help = "family = \"slim_fly\" with its parameters, or file = \"path\"";
             return Err(Refusal::new("topology", "neither one family nor one file", help));
         }
+    }
+    Ok(())
+}
+
+/// Checks what can be checked without building anything, and fills in the parameters of routes.
+fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(), Refusal> {
+    if let Some(failures) = point.topology.get("failures") {
+        base::fields::typed::<FailureParameters>(failures).map_err(|(field, why)| {
+            let help = base::taken::taken::<FailureParameters>("failures", &field);
+            Refusal::new(field, why, help).within("topology.failures")
+        })?;
     }
     one_rate(point)?;
     let mut options = point.options()?;

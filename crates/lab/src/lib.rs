@@ -6,6 +6,7 @@ pub mod expand;
 pub mod fits;
 pub mod joint;
 pub mod kinds;
+pub mod need;
 pub mod over_seeds;
 mod place;
 pub mod plugins;

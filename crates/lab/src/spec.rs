@@ -1,6 +1,7 @@
 //! The experiment file as types: everything that a user can write, with defaults; unknown keys are
 //! refused.
 
+use crate::need::NetworkChoiceParameters;
 use crate::stages::{SIMULATORS, STAGES, StageEntry};
 use base::Refusal;
 use engines::lanes::LaneMethodParameters;
@@ -31,6 +32,11 @@ pub struct Experiment {
     /// from the defaults.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub floor: Map<String, Value>,
+    /// The need that a network is chosen for (docs/choosing.md): candidates are ranked, and
+    /// `chosen = 1` in `[topology]` is the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<NetworkChoiceParameters>")]
+    pub choose: Option<Map<String, Value>>,
     /// Python files with topologies, engines and measures of the user; paths from this file's
     /// folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,7 +74,8 @@ pub struct ExperimentPoint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// `family` and its parameters, or `file` with the path of a network (and `p` endpoints a
-    /// switch where the file has none). `gbps` is the rate of the cables. `failures` is a table of
+    /// switch where the file has none), or `chosen` with the rank of a network that `[choose]`
+    /// found. `gbps` is the rate of the cables. `failures` is a table of
     /// the `links` (`SWITCH:SWITCH`, `SWITCH:PORT` or numbers) and `switches` that fail, and of the
     /// number of `random` links that fail, drawn by `seed`.
     pub topology: Map<String, Value>,
@@ -203,10 +210,13 @@ pub fn effective(experiment: &Experiment, points: &[ExperimentPoint]) -> String 
         seed: u64,
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         plugins: &'a [String],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        choose: Option<&'a Map<String, Value>>,
         point: &'a [ExperimentPoint],
     }
-    let Experiment { schema, name, seed, plugins, .. } = experiment;
-    let all = ExperimentWithDefaults { schema: *schema, name, seed: *seed, plugins, point: points };
+    let Experiment { schema, name, seed, plugins, choose, .. } = experiment;
+    let (schema, seed, choose) = (*schema, *seed, choose.as_ref());
+    let all = ExperimentWithDefaults { schema, name, seed, plugins, choose, point: points };
     toml::to_string(&all).unwrap_or_else(|e| format!("# cannot be written as TOML: {e}\n"))
 }
 
@@ -296,7 +306,7 @@ pub fn schema() -> Value {
             routing.remove("required");
         }
         let alone = json!({ "not": { "anyOf": [
-            { "required": ["sweep"] }, { "required": ["point"] },
+            { "required": ["sweep"] }, { "required": ["point"] }, { "required": ["choose"] },
         ] } });
         all.insert("if".into(), alone);
         let complete = json!({

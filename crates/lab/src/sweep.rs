@@ -1,6 +1,7 @@
 //! Sweeps: the points of a file before they are checked, each written-out point with the sweeps
 //! applied to it.
 
+use crate::need::CHOSEN;
 use crate::spec::{Experiment, ParameterSweep};
 use base::Refusal;
 use fabric::network::GBPS;
@@ -68,7 +69,8 @@ fn over(common: Map<String, Value>, own: Map<String, Value>) -> Map<String, Valu
     for (name, value) in own {
         if let (Some(Value::Object(below)), Value::Object(above)) = (all.get_mut(&name), &value) {
             let differs = |key: &str| above.contains_key(key) && below.get(key) != above.get(key);
-            let is_other_network = name == "topology" && (differs("family") || differs("file"));
+            let is_other_network =
+                name == "topology" && ["family", "file", CHOSEN].into_iter().any(differs);
             let is_other_engine = name == "routing" && differs("engine");
             if is_other_network {
                 below.retain(|key, _| key == GBPS);

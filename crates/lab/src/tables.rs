@@ -82,8 +82,8 @@ pub(crate) fn unknown(name: &str, plugins: &[PluginDescription]) -> Refusal {
 }
 
 /// The keys of an experiment that are not keys of a point.
-const EXPERIMENT: [&str; 9] =
-    ["schema", "name", "title", "summary", "seed", "floor", "plugins", "sweep", "point"];
+const EXPERIMENT: [&str; 10] =
+    ["schema", "name", "title", "summary", "seed", "floor", "choose", "plugins", "sweep", "point"];
 
 /// The keys of a point, in words.
 fn keys(plugins: &[PluginDescription]) -> String {

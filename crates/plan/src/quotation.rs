@@ -5,11 +5,12 @@ use super::catalog::{
     FigureOrigin, Price, QuotedParts,
 };
 use base::Refusal;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A quotation as its file has it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quotation {
     /// The name of the file.
@@ -19,7 +20,7 @@ pub struct Quotation {
 }
 
 /// A line of a quotation.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuotationLine {
     /// Its number in the file, from 1.

@@ -38,11 +38,20 @@ impl PurchaseTerms {
             let param = if field.is_empty() { "terms" } else { field.as_str() };
             Refusal::new(param, why, "see docs/cost.md")
         })?;
+        terms.check()?;
+        Ok(terms)
+    }
+
+    /// Checks the ranges of numbers.
+    ///
+    /// # Errors
+    /// The first that is out of range.
+    pub fn check(&self) -> Result<(), Refusal> {
         let ranges = [
-            ("energy_years", terms.energy_years, 0.0, 1000.0),
-            ("usd_per_kwh", terms.usd_per_kwh, 0.0, 1e6),
-            ("pue", terms.pue, 1.0, 100.0),
-            ("spare", terms.spare, 0.0, 1.0),
+            ("energy_years", self.energy_years, 0.0, 1000.0),
+            ("usd_per_kwh", self.usd_per_kwh, 0.0, 1e6),
+            ("pue", self.pue, 1.0, 100.0),
+            ("spare", self.spare, 0.0, 1.0),
         ];
         for (name, value, low, high) in ranges {
             if let Some(value) = value.filter(|v| !(low..=high).contains(v)) {
@@ -50,7 +59,7 @@ impl PurchaseTerms {
                 return Err(Refusal::new(name, why, format!("{low} to {high}")));
             }
         }
-        Ok(terms)
+        Ok(())
     }
 
     /// Whether the price of energy is asked for.
@@ -111,4 +120,18 @@ impl PurchaseTerms {
         }
         Ok(catalog)
     }
+}
+
+/// Checks that a rate and a length are in their range.
+///
+/// # Errors
+/// The first that is not.
+pub fn check_measures(gbps: Option<f64>, electric_limit_m: Option<f64>) -> Result<(), Refusal> {
+    for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
+        if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
+            let why = format!("{bad:e} is out of range");
+            return Err(Refusal::new(name, why, "0.001 to 1000000"));
+        }
+    }
+    Ok(())
 }

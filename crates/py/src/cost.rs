@@ -4,6 +4,7 @@ use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
 use fabric::network::Topology as Network;
 use plan::sc14::CostStudyColumn;
+use plan::terms::check_measures;
 use plan::{BillItem, Catalog, FloorRules, IncludedBillItems, PlannedCable, PurchaseTerms};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ impl Shop {
         terms: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let usual = file.is_none();
-        check_ranges(gbps, electric_limit_m).map_err(refuse)?;
+        check_measures(gbps, electric_limit_m).map_err(refuse)?;
         let read = match (file, catalog) {
             (None, _) => Catalog::usual_at(gbps),
             (Some(file), Some(text)) => plan::catalog_file::read(text, file),
@@ -67,7 +68,7 @@ impl Shop {
         electric_limit_m: Option<f64>,
         include: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        check_ranges(gbps, electric_limit_m).map_err(refuse)?;
+        check_measures(gbps, electric_limit_m).map_err(refuse)?;
         let mut shop = self.clone();
         shop.gbps = gbps.or(shop.gbps);
         shop.electric_limit_m = electric_limit_m.or(shop.electric_limit_m);
@@ -146,17 +147,6 @@ impl Shop {
     pub(crate) fn shop(&self) -> plan::PriceSource<'_> {
         self.terms.shop(&self.catalog, self.gbps, self.include)
     }
-}
-
-/// Refuses a rate or a length that is out of range.
-fn check_ranges(gbps: Option<f64>, electric_limit_m: Option<f64>) -> Result<(), Refusal> {
-    for (name, value) in [("gbps", gbps), ("electric_limit_m", electric_limit_m)] {
-        if let Some(bad) = value.filter(|v| !(1e-3..=1e6).contains(v)) {
-            let why = format!("{bad:e} is out of range");
-            return Err(Refusal::new(name, why, "0.001 to 1000000"));
-        }
-    }
-    Ok(())
 }
 
 /// The items of these names; those of [`BillItem::USUAL`] where no names are given.

@@ -46,6 +46,12 @@ pub fn experiment_place(text: &str, file: &str, param: &str) -> String {
     lab::placed(Refusal::new(format!("{file}: {param}"), "", ""), text, file).param
 }
 
+/// Raises `RefusalError` where `given` (a dict) is no table `[choose]`: unknown keys, types.
+#[pyfunction]
+pub fn check_choice(given: &Bound<'_, PyAny>) -> PyResult<()> {
+    lab::need::network_choice(&from_python(given)?).map(drop).map_err(refuse)
+}
+
 /// The files that an experiment's TOML text names as `plugins`. Raises `RefusalError` as `expand`.
 #[pyfunction]
 pub fn experiment_plugins(text: &str, file: &str) -> PyResult<Vec<String>> {

@@ -75,6 +75,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::renewed, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_place, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_plugins, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::check_choice, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::parse_inline, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::meant, m)?)?;

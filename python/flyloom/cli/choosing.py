@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -103,13 +102,14 @@ def choose(
 ) -> None:
     """Which network to buy for a need: ranked candidates with the reasons, on two pages."""
     from flyloom._core import RefusalError
+    from flyloom.inputs.needs import arguments
     from flyloom.inputs.needs import need as read_need
     from flyloom.support.progress import bars
     from flyloom.verbs.choosing import choose as chosen
 
     asked: dict[str, Any] = read_need(need) if need else {}
     given = {
-        **needed.asked(), **prices.asked(), "candidates": judged.candidates, "seed": judged.seed,
+        **needed.asked(), **prices.written(), "candidates": judged.candidates, "seed": judged.seed,
         "simulate": judged.simulate or None,
     }
     asked |= {key: value for key, value in given.items() if value is not None}
@@ -118,7 +118,7 @@ def choose(
     if "endpoints" not in asked:
         raise RefusalError("choose: give --endpoints, or a file with the table [choose]")
     with bars() as bar:
-        found = chosen(**asked, progress=bar)
+        found = chosen(**arguments(asked), progress=bar)
     if output:
         write(found, output)
     if as_json:
@@ -166,13 +166,5 @@ def write(found: Result, folder: Path) -> None:
     """The pages, and the candidates as JSON and CSV, into `folder`."""
     from flyloom.report import choice_page
     from flyloom.support.files import write_folder
-    from flyloom.verbs.ranking import rows_csv
 
-    rows: list[Mapping[str, Any]] = [
-        {key: value for key, value in row.items() if key != "shares"} for row in found.candidates
-    ]
-    files: dict[str, str | bytes] = {
-        "choice.html": choice_page.html(found), "choice.pdf": choice_page.pdf_bytes(found),
-        "choice.json": json.dumps(found.to_dict()), "choice.csv": rows_csv(rows),
-    }
-    write_folder(folder, files)
+    write_folder(folder, choice_page.files(found.to_dict()))

@@ -62,14 +62,24 @@ def run(
 def list_points(file: Path, as_json: bool, workers: int | None) -> None:
     """Prints what an experiment would run, without running any of it, not even the parts that it
     names."""
+    from flyloom.lab import choice
     from flyloom.lab.expanded import foreseen
     from flyloom.support.reading import read_text
 
-    files, points = foreseen(read_text(file), file)
+    text = read_text(file)
+    files, found = foreseen(text, file)
+    points = None if found is None else found["points"]
+    asked = None if found is None else found["experiment"].get("choose")
+    if found and not files:  # a need may name a topology of these
+        choice.asked(found["experiment"], text, file)
     if as_json:
-        own = {"plugins": [str(path) for path in files]} if files else {}
+        own: dict[str, Any] = {"plugins": [str(path) for path in files]} if files else {}
+        if asked:
+            own["choose"] = asked
         print(json.dumps({"points": points, **own}))
         return
+    if asked:
+        print(f"choose   {choice.asked_line(asked)}")
     for path in files:
         print(f"{path}: would be run, as it has parts of the experiment; it was not")
     if points is None:

@@ -21,6 +21,7 @@ from flyloom.cli.common import (
     Include,
     Json,
     Layers,
+    Limit,
     Lmc,
     Options,
     Planes,
@@ -100,10 +101,18 @@ class FloorOptions:
     server: Server = None
     catalog: Catalog = None
     gbps: Gbps = None
+    protocol: Protocol = None
+    quotation: Quotation = None
+    electric_limit: Limit = None
 
     def asked(self) -> dict[str, Any]:
         """The options as keyword arguments of the verbs."""
-        place = PurchaseOptions(catalog=self.catalog, server=self.server).place()
+        place = PurchaseOptions(catalog=self.catalog, server=self.server, protocol=self.protocol,
+                                quotation=self.quotation).place()
+        if self.electric_limit is not None:
+            from flyloom.inputs.catalogs import shop
+
+            place = shop(place, electric_limit_m=self.electric_limit)
         return {"rules": self.rules, "catalog": place, "gbps": self.gbps}
 
 
@@ -139,6 +148,12 @@ class PurchaseOptions:
     def asked(self) -> dict[str, Any]:
         """The options as keyword arguments of the verbs."""
         return {"catalog": self.place(), "gbps": self.gbps, "include": self.include}
+
+    def written(self) -> dict[str, Any]:
+        """Every option by its name, as the table of a need has it."""
+        return {
+            field.name: getattr(self, field.name) for field in fields(self)
+        } | {"catalog": one_catalog(self.catalog)}
 
     def given(self) -> list[str]:
         """The options that are given, as they are written."""

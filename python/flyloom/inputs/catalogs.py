@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, check_floor_rules
+from flyloom.inputs.workloads import travelled
 from flyloom.support.reading import is_path, read_text, read_toml
 from flyloom.support.words import uncell
 
@@ -86,7 +87,7 @@ def shop(
             ("energy_years", _number("energy_years", energy_years)),
             ("usd_per_kwh", _number("usd_per_kwh", usd_per_kwh)), ("pue", _number("pue", pue)),
             ("spare", _number("spare", spare)),
-            ("quotation", None if quotation is None else _quotation(Path(quotation))),
+            ("quotation", None if quotation is None else quoted(Path(quotation))),
         ) if value is not None
     }
     if isinstance(catalog, Shop):
@@ -96,9 +97,31 @@ def shop(
             )
         return catalog.also(rate, limit, items)
     text = None if catalog is None else str(catalog)
-    if text is None or not is_path(text) or (text in Shop.built_in() and not os.path.exists(text)):
+    if text is None or not is_catalog_file(text):
         return Shop(text, None, rate, limit, items, terms)  # a refusal lists the catalogues
     return Shop(text, read_text(Path(text)), rate, limit, items, terms)
+
+
+def is_catalog_file(name: str) -> bool:
+    """Whether a catalogue is a file, and not the name of one that comes with flyloom."""
+    return is_path(name) and (name not in Shop.built_in() or os.path.exists(name))
+
+
+def purchase_content(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the measure ``cost`` whose values name files, with the contents of these:
+    those that were read before elsewhere, or read here."""
+    found: dict[str, Any] = {}
+    catalog, quotation = given.get("catalog"), given.get("quotation")
+    if isinstance(catalog, str):
+        if (content := travelled(catalog)) is not None:
+            found["catalog"] = {"file": catalog, "text": content.decode()}
+        elif is_catalog_file(catalog):
+            found["catalog"] = {"file": catalog, "text": read_text(Path(catalog))}
+    if isinstance(quotation, str):
+        content = travelled(quotation)
+        path = Path(quotation)
+        found["quotation"] = quoted(path) if content is None else lines_of(content.decode(), path)
+    return found
 
 
 def _items(given: str | Iterable[str] | None) -> list[str] | None:
@@ -111,9 +134,14 @@ def _items(given: str | Iterable[str] | None) -> list[str] | None:
     return [word.strip() for word in words if word.strip()]
 
 
-def _quotation(path: Path) -> dict[str, Any]:
+def quoted(path: Path) -> dict[str, Any]:
     """The lines of a quotation, cells by heading; RefusalError where the file has no headings."""
-    text = read_text(path).removeprefix("\ufeff")
+    return lines_of(read_text(path), path)
+
+
+def lines_of(text: str, path: Path) -> dict[str, Any]:
+    """The lines of a quotation that has this text; see :func:`quoted`."""
+    text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     rows = csv.reader(io.StringIO(text, newline=""),
                       delimiter=";" if first.count(";") > first.count(",") else ",")

@@ -30,6 +30,10 @@ def measured(
         key: plainly(key, value)
         for key, value in given.items() if value is not None and key != "traffic"
     }
+    if name == "cost":
+        from flyloom.inputs.catalogs import purchase_content
+
+        return target.measure(name, known | purchase_content(known), progress)
     if name == "sim.message":
         schedule = scheduled(target, known)
         where = _placed(target, name, known, schedule and [schedule], progress)

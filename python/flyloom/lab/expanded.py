@@ -49,16 +49,17 @@ def expanded(
 
 def foreseen(
     text: str, file: str | os.PathLike[str],
-) -> tuple[list[Path], list[dict[str, Any]] | None]:
-    """The files of parts that an experiment would run, and its points, without running any file.
+) -> tuple[list[Path], dict[str, Any] | None]:
+    """The files of parts that an experiment would run, and what ``expand`` says of it, without
+    running any file.
 
-    None for the points where they cannot be known without the parts. RefusalError where the
+    None for the latter where it cannot be known without the parts. RefusalError where the
     experiment is none, or a file cannot be read or is not Python.
     """
     name = str(file)
     files = [Path(file).parent / plugin for plugin in experiment_plugins(text, name)]
     if not files:
-        return [], expanded(text, file)[0]["points"]
+        return [], expanded(text, file)[0]
     for path in files:
         try:
             ast.parse(read_text(path))
@@ -70,7 +71,7 @@ def foreseen(
         except RefusalError as error:
             raise RefusalError(f"{name}: plugins: {error}") from None
     try:
-        return files, expand(text, name, [])["points"]
+        return files, expand(text, name, [])
     except RefusalError:
         return files, None
 

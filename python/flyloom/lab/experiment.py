@@ -8,6 +8,7 @@ whole or not at all. Wall times live in the manifest only.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import math
@@ -21,11 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from flyloom._core import FaultError, RefusalError, experiment_place
 from flyloom.inputs.file_pairs import file_pair
+from flyloom.inputs.needs import placed
 from flyloom.inputs.rows import digest_of
-from flyloom.lab import executors, lines, measured, preflight, sources, store
+from flyloom.lab import choice, executors, lines, measured, preflight, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.input_files import ExperimentInputFiles
-from flyloom.lab.kept import content_digest, kept, key
+from flyloom.lab.kept import content_digest, keep, kept, key
 from flyloom.lab.point import NetworkSource, PointTask
 from flyloom.lab.rows import differing, values
 from flyloom.lab.worker import TaskOutcome, keep_record, wants_fabric
@@ -142,6 +144,9 @@ class _ExperimentRun:
         self.swept_keys: list[list[str]] = found["swept_keys"]
         """The keys that sweeps have given each point values of, with dots."""
         self.effective = found["effective"]
+        self.choice_task = choice.asked(self.experiment, text, path)
+        self.choice: dict[str, Any] | None = None
+        """What ``[choose]`` found, once that is known."""
         store.row_types(self.parts)
         self.directory: Path = out / self.experiment["name"]
         self.seed = self.experiment["seed"]
@@ -170,6 +175,7 @@ class _ExperimentRun:
     def run(self, workers: int | None, on: str | None) -> Run:
         check_folder(self.directory / "points")
         remove_leftovers(self.directory)
+        self._choose()
         try:
             records = list(self._records(workers, on))
         finally:
@@ -187,6 +193,37 @@ class _ExperimentRun:
             "directory": str(self.directory), "report": str(report), "points": len(records),
             "reused": self.reused, "holds": holds, "skipped": self.skipped,
         })
+
+    def _choose(self) -> None:
+        """Makes the choice that the experiment asks for, or takes the one that is kept, and gives
+        points that have a network by its rank that network."""
+        if (task := self.choice_task) is None:
+            return
+        began = time.monotonic()
+        place = self._place(task.digest)
+        record = None if self.fresh or not os.path.lexists(place) else \
+            kept(place, choice.KEPT_KEYS)
+        if isinstance(record, str):
+            self.say("anew", f"choose: {place}: {record}; computed anew", 0.0)
+        is_kept = isinstance(record, dict)
+        if not isinstance(record, dict):
+            try:
+                record = task.record(self.progress)
+            except RefusalError as refusal:
+                raise placed(refusal, self.text, self.path) from None
+            keep(place, record)
+        found: dict[str, Any] = record["choice"]
+        self.choice = found
+        line = choice.choice_line(found)
+        self.stages.append({"name": "choose", "line": line,
+                            "seconds": round(time.monotonic() - began, 3)})
+        self.say("kept" if is_kept else "choose", line, 0.0 if is_kept else
+                 time.monotonic() - began)
+        for point in self.points:
+            # a rank that there is not is refused with its point
+            with contextlib.suppress(RefusalError):
+                point["topology"] = choice.topology_of(point["topology"], found)
+        self.differ = differing(self.points)
 
     def _records(self, workers: int | None, on: str | None) -> Iterator[dict[str, Any]]:
         """The records of the points, in their order, but for those that were skipped."""
@@ -411,6 +448,7 @@ class _ExperimentRun:
     def _read(
         self, point: dict[str, Any], spec: dict[str, Any], label: str | None
     ) -> NetworkSource:
+        spec = choice.topology_of(spec, self.choice)
         if "file" not in spec:
             params = {k: v for k, v in spec.items() if k not in ("family", "failures")}
             failures = spec.get("failures")
@@ -589,6 +627,8 @@ def _why(missing: list[tuple[str, str]]) -> str:
 def _named(point: Mapping[str, Any]) -> str:
     """The network of a point in a few words."""
     spec = point["topology"]
+    if choice.CHOSEN in spec:
+        return point.get("label") or f"chosen network {spec[choice.CHOSEN]}" + _failed(spec)
     words = ("family", "file", "failures")
     params = ",".join(f"{k}={v}" for k, v in spec.items() if k not in words)
     named = f"{spec.get('family') or spec['file']}:{params}".rstrip(":")

@@ -1,4 +1,4 @@
-"""Files that points name besides their networks: traffic, schedules, graphs and placements.
+"""Files that points name besides their networks: traffic, schedules, graphs, placements, prices.
 
 Which parameters may name one, the row of the engine, measure or simulator says; how a file is read
 goes by the parameter. What was read travels with the point to whoever computes it.
@@ -12,9 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import RefusalError, registry
+from flyloom._core import RefusalError, Shop, registry
 from flyloom._core import parts as core_parts
 from flyloom.inputs.applications import is_made, own_application, parameters
+from flyloom.inputs.catalogs import is_catalog_file, quoted
 from flyloom.inputs.communication import content_of, is_kind, traffic_of
 from flyloom.inputs.jobs import names
 from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows
@@ -25,7 +26,7 @@ from flyloom.lab import measured
 from flyloom.plugins.functions import split
 from flyloom.plugins.parts import KNOWN
 from flyloom.support.files import as_bytes
-from flyloom.support.reading import is_path, read_bytes
+from flyloom.support.reading import is_path, read_bytes, read_text
 
 if TYPE_CHECKING:
     from flyloom.plugins.parts import PluginPart
@@ -83,6 +84,12 @@ class ExperimentInputFiles:
             elif name == "placement":
                 if (content := self._places(place, value)) is not None:
                     schedules[value] = content
+            elif name == "catalog":
+                if isinstance(value, str) and self._is_catalog_file(value):
+                    schedules[value] = self._content(place, "a catalogue", value, catalog_content)
+            elif name == "quotation":
+                if isinstance(value, str):
+                    schedules[value] = self._content(place, "a table", value, quotation_content)
             elif name == "graph":
                 words = value.split() if isinstance(value, str) else []
                 if words and not is_kind(value) and not is_made(words[0]):
@@ -119,6 +126,10 @@ class ExperimentInputFiles:
             return None  # the core says which policies there are
         return self._content(place, "a policy", value, read_bytes)
 
+    def _is_catalog_file(self, name: str) -> bool:
+        """Whether a catalogue is a file beside the experiment."""
+        return os.path.isfile(self.experiment.parent / name) or is_catalog_file(name)
+
     def _rows(self, place: str, name: str) -> RawTrafficRows | RawTimedPackets:
         """The rows of a file of traffic."""
         if name not in self._traffic:
@@ -154,3 +165,16 @@ def schedule_content(path: Path, *, codes: bool = False) -> bytes:
 def codes_content(path: Path) -> bytes:
     """As ``schedule_content``, for packets: collective operations of a trace send nothing."""
     return schedule_content(path, codes=True)
+
+
+def catalog_content(path: Path) -> bytes:
+    """The content of a file of a catalogue, which is checked."""
+    text = read_text(path)
+    Shop(str(path), text)
+    return text.encode()
+
+
+def quotation_content(path: Path) -> bytes:
+    """The content of a quotation, which is checked for its headings."""
+    quoted(path)
+    return read_text(path).encode()

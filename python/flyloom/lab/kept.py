@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,11 @@ def keep(path: Path, record: dict[str, Any]) -> None:
     write_soon(path, text)
 
 
-def kept(path: Path) -> dict[str, Any] | str:
-    """The finished point that `keep` wrote as ``path``, or in words why it cannot be believed."""
+def kept(
+    path: Path, keys: Collection[str] = POINT_KEYS
+) -> dict[str, Any] | str:
+    """The finished point that `keep` wrote as ``path``, or another record with these keys; or in
+    words why it cannot be believed."""
     if not path.is_file():
         return "is no regular file"
     try:
@@ -47,7 +51,7 @@ def kept(path: Path) -> dict[str, Any] | str:
         return "cut, or not what a run keeps"
     if content.get("digest") != path.stem:
         return "kept for another point"
-    if content.pop("schema", None) != POINT_SCHEMA or set(content) - {"deploy"} != POINT_KEYS:
+    if content.pop("schema", None) != POINT_SCHEMA or set(content) - {"deploy"} != set(keys):
         return "kept by another version"
     return content
 

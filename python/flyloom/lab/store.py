@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PARTS = ("edges", "switch_names", "groups")
 """Facts of a network that stand apart in ``results.json``."""
 
-LISTS = re.compile(r"cables-[A-Za-z0-9.-]+\.csv")
+LISTS = re.compile(r"cables-[A-Za-z0-9.-]+\.csv|choice\.(html|pdf|json|csv)")
 """What an earlier run may have left."""
 
 ROW_KEYS = (
@@ -106,7 +106,7 @@ def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str,
     The manifest, which has their digests, goes first and comes last: where it is, all other files
     are of its run. Cable lists of an earlier run that this one does not have are removed.
     """
-    from flyloom.report import build, render
+    from flyloom.report import build, choice_page, render
 
     directory: Path = job.directory
     apart = {part: {key: facts[part] for key, facts in networks.items()} for part in PARTS}
@@ -126,6 +126,9 @@ def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str,
         "networks": networks, "records": records, "measures": measured.tables(records, job.parts),
         "stages": job.stages, "skipped": job.skipped, **apart,
     }
+    if job.choice:
+        saved["choice"] = job.choice
+        files |= choice_page.files(job.choice)
     files["results.json"] = json.dumps(saved)
 
     def lost(why: str) -> None:

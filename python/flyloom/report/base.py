@@ -140,6 +140,8 @@ class RunResults(TypedDict):
     records: Annotated[list[PointRecord], "the points, in the order of the experiment"]
     stages: Annotated[list[TimedStage], "the stages of the run"]
     skipped: Annotated[list[SkippedStep], "what was not done"]
+    choice: NotRequired[Annotated[
+        dict[str, Any], "what `[choose]` found, as `flyloom choose --json` prints it"]]
 
 
 # --- a section -----------------------------------------------------------------------------------

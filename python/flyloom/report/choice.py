@@ -37,6 +37,8 @@ FAMILIES = {
 }
 """What a network of a family is in words, and where it is in use."""
 UNKNOWN = "No machine with one is known; everything about it has to be tried first."
+NEXT_PAGE = "Page 2"
+"""What the first page calls the second."""
 MOST_LEFT_OUT = 10
 MOST_WEIGHT = 0.9
 """A weight above which nobody judges by anything else."""
@@ -106,7 +108,7 @@ def _answer(
     if second is not None:
         near = 1 - second["score"] / best["score"] < EQUAL
         verdict = "Its score is as good as equal: decide by what matters to you." if near else \
-            "Page 2 says what would make it the first."
+            f"{NEXT_PAGE} says what would make it the first."
         paragraphs.append(f"Number 2 is {called(second)}: {_beside_best(second, best)}. {verdict}")
     if tree is not None and tree is not best and tree is not second:
         paragraphs.append(f"The network that most machines have is number {tree['rank']},"
@@ -328,7 +330,10 @@ def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
     room = f"with such switches its kind has members of up to {grows or 0:,} endpoints"
     if not grows or grows <= best["endpoints"]:
         room = "no larger member of its kind with such switches is known"
-    risks.append(f"Room to grow: {room}; {free} free.")
+    lanes = best["lanes_minimal"]
+    risks.append(f"Room to grow: {room}; {free} free. Minimal routes (engine {best['engine']}) take"
+                 f" {lanes} virtual lane{'s' if lanes > 1 else ''}"
+                 f"{'' if best['lanes_by'] == 'routes' else ', by rule'}.")
     return Block("Risks", risks)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -11,9 +12,10 @@ from flyloom.draw.letters import width_of, wrapped
 from flyloom.draw.pdf import pdf
 from flyloom.draw.sheet import SIZES_PT, DrawingSheet, paragraph
 from flyloom.draw.svg import GREY, INK
-from flyloom.report.choice import Block, head_lines, one_line, pages, title
+from flyloom.report.choice import NEXT_PAGE, Block, head_lines, one_line, pages, title
 from flyloom.report.frame import framed
 from flyloom.support.amounts import dollars
+from flyloom.verbs.ranking import rows_csv
 
 PAPER_PT = SIZES_PT["a4"]
 LEFT, TOP = 38.0, 66.0
@@ -45,6 +47,25 @@ section.sheet{margin:0;padding:0}section.sheet+section.sheet{break-before:page}
 }</style>"""
 
 
+def files(found: Mapping[str, Any]) -> dict[str, str | bytes]:
+    """The files of a choice by name: both pages, all that was found, and its candidates."""
+    rows = [{key: value for key, value in row.items() if key != "shares"}
+            for row in found["candidates"]]
+    return {
+        "choice.html": html(found), "choice.pdf": pdf_bytes(found),
+        "choice.json": json.dumps(found), "choice.csv": rows_csv(rows),
+    }
+
+
+def first_page(found: Mapping[str, Any]) -> str:
+    """The blocks of the first page as HTML, to stand in a section of another page."""
+    blocks = pages(found)[0]
+    for block in blocks:
+        block.paragraphs = [words.replace(NEXT_PAGE, f"{NEXT_PAGE} of choice.html")
+                            for words in block.paragraphs]
+    return "".join(_html_block(block, "h3") for block in blocks)
+
+
 def html(found: Mapping[str, Any]) -> str:
     """Both pages as one HTML file that refers to nothing; printed, they are two sheets."""
     parts = [PRINTED]
@@ -55,9 +76,9 @@ def html(found: Mapping[str, Any]) -> str:
     return framed(title(found), parts)
 
 
-def _html_block(block: Block) -> str:
-    """A block as HTML."""
-    parts = [f"<h2>{escape(block.heading)}</h2>"] if block.heading else []
+def _html_block(block: Block, head: str = "h2") -> str:
+    """A block as HTML, its heading in an element ``head``."""
+    parts = [f"<{head}>{escape(block.heading)}</{head}>"] if block.heading else []
     parts += [f"<p>{escape(words)}</p>" for words in block.paragraphs]
     if block.points:
         sheet = DrawingSheet(PICTURE_PT[0] + 70.0, PICTURE_PT[1] + 40.0, block.heading)

@@ -17,7 +17,7 @@ def results(saved: Any) -> None:
     """Raises :class:`ReportError` at the first field of the results of a run that is missing or of
     another kind than a run writes. O(size of the results)."""
     walk(saved, shape(RunResults), "results")
-    if not saved["records"]:
+    if not saved["records"] and not saved.get("choice"):
         raise ReportError("records: there is none; run the experiment first")
     for i, record in enumerate(saved["records"]):
         _record(record, f"records[{i}]")

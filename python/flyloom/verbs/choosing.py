@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import PriceList, shop
 from flyloom.inputs.networks import network
+from flyloom.plugins.parts import built_in
 from flyloom.support.checks import whole
 from flyloom.support.notes import silent
 from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Choice
-from flyloom.verbs.needs import MOST_ENDPOINTS, most_ports_sold
+from flyloom.verbs import own_sizing
+from flyloom.verbs.candidate_lanes import MOST_ROUTED, TREES, lanes_of
+from flyloom.verbs.needs import MOST_ENDPOINTS, NetworkNeed, most_ports_sold
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import ranked
 from flyloom.verbs.scoring import CRITERIA, scored, turning_points
@@ -38,14 +42,14 @@ BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint", 
 LIMITS = ("uniform_minimal", "worst_case_minimal", "worst_case_adaptive", "allreduce_ns",
           "allreduce_algorithm", "allreduce_adaptive_ns", "allreduce_adaptive_algorithm",
           "alltoall_ns", "zero_load_ns")
-TREES = ("fat_tree", "xgft", "k_ary_n_tree", "clos")
-"""Families that most people know, one of which stands beside the others."""
 FAILED = (0.01, 0.05)
 """The parts of all links that fail."""
 LOADED = 0.9
 """The part of a bound that is offered in simulations."""
 POINT = ("offered_load", "accepted_load", "saturated", "mean_latency_ns", "p99_latency_ns")
 """What is kept of a point of a simulation."""
+SIMULATED = 3
+"""The networks that are simulated: the first ones."""
 MOST_AT_ONCE = 4
 """The most networks in memory at a time: measuring one uses all processors for much of its time."""
 
@@ -86,25 +90,23 @@ def choose(
     :func:`flyloom.traffic_limits`, ``bisection_low``, ``bisection_high`` and ``relative_bisection``
     (:func:`flyloom.structure`), ``kept_1_percent`` and ``kept_5_percent`` (the uniform traffic that
     is left of the whole network's when these links fail; 0 where it is disconnected), ``engine``,
-    ``lanes_minimal`` and ``lanes_adaptive`` (virtual lanes by hop that keep minimal and adaptive
-    routes free of deadlock), ``free_ports`` (of a switch) and ``grows_to`` (endpoints of the
+    ``lane_method``, ``lanes_minimal``, ``lanes_adaptive`` and ``lanes_by``
+    (:func:`flyloom.verbs.candidate_lanes.lanes_of`: by routing networks of up to 256 switches, and
+    those that are simulated), ``free_ports`` (of a switch) and ``grows_to`` (endpoints of the
     largest member of its kind with such switches); ``left_out`` (as in :func:`flyloom.size`, and
     members that were not measured); ``tree``, the network of the best tree; ``turning_points``
     (:func:`flyloom.verbs.scoring.turning_points`); ``other_rates`` (which is first at half and at
     twice the rate); ``like_for_like``; ``simulated`` (see there; None without ``simulate``);
     ``weights``, ``basis``, ``catalog`` and what was asked for.
     """
-    endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
-    candidates = whole("candidates", candidates, 1, 100)
-    ports = whole("radix", radix, 2, 4096)
-    ratios = checked_ratios(oversubscription)
-    known = _weights(weights)
-    bought = shop(catalog, gbps=gbps, include=include)
-    limit = checked_limit(budget)
-    carried = carrying(
-        checked_needs(endpoints, [ports], ratios, families=families, planes=planes),
-        limit, bought, progress,
+    asked = checked(
+        endpoints=endpoints, budget=budget, gbps=gbps, radix=radix, planes=planes,
+        oversubscription=oversubscription, families=families, catalog=catalog, include=include,
+        weights=weights, candidates=candidates, seed=seed, simulate=simulate,
     )
+    endpoints, candidates, ports = asked.endpoints, asked.candidates, asked.ports
+    ratios, known, bought, limit = asked.ratios, asked.weights, asked.bought, asked.limit
+    carried = carrying(asked.needs, limit, bought, progress)
     members, _ = ranked(carried.members, COLUMNS, "cost_usd", None)
     chosen, others = _measured_ones(members, ratios, candidates)
     left_out = [*carried.left_out, *map(_not_measured, others)]
@@ -120,6 +122,8 @@ def choose(
     _grow(rows, most_ports_sold(ports, bought), planes, progress)
     judged = scored(rows, known)
     kept = judged[:candidates]
+    if simulate:
+        _route_first(kept)
     tree = next((each["network"] for each in kept if each["family"] in TREES), None)
     if tree is None and (behind := [r for r in judged if r["family"] in TREES]):
         kept.append(behind[0])
@@ -132,8 +136,47 @@ def choose(
         "turning_points": turning_points(kept, known),
         "other_rates": _other_rates(kept, known, catalog, include),
         "like_for_like": _like_for_like(judged),
-        "simulated": simulated(kept[:3], seed, progress) if simulate else None,
+        "simulated": simulated(kept[:SIMULATED], seed, progress) if simulate else None,
     })
+
+
+@dataclass(frozen=True)
+class CheckedNeed:
+    """A need whose values are checked."""
+
+    endpoints: int
+    candidates: int
+    ports: int
+    """Ports of a switch, at most."""
+    ratios: list[float]
+    weights: dict[str, float]
+    bought: Shop
+    limit: float | None
+    """US dollars to spend."""
+    needs: list[NetworkNeed]
+    """A need for each ratio."""
+
+
+def checked(
+    endpoints: int, *, families: Iterable[str] = (), planes: int | None = None, **given: Any
+) -> CheckedNeed:
+    """What :func:`choose` is asked for; RefusalError, before anything is computed, where it cannot
+    be. ``given`` are the other arguments of that."""
+    endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
+    families = [families] if isinstance(families, str) else list(families)
+    for name in own_sizing.chosen(families)[0]:
+        if name not in built_in("topology"):
+            raise none_such("families", name, sorted(built_in("topology")))
+    ports = whole("radix", given.get("radix", 64), 2, 4096)
+    ratios = checked_ratios(given.get("oversubscription", (1.0, 2.0)))
+    whole("seed", given.get("seed", 0), 0, 2**64 - 1)
+    return CheckedNeed(
+        endpoints, whole("candidates", given.get("candidates", 8), 1, 100), ports, ratios,
+        _weights(given.get("weights")),
+        shop(given.get("catalog"), gbps=given.get("gbps"), include=given.get("include")),
+        checked_limit(given.get("budget")),
+        checked_needs(endpoints, [ports], ratios, families=families, planes=planes),
+    )
 
 
 def _weights(given: Mapping[str, float] | None) -> dict[str, float]:
@@ -191,8 +234,6 @@ def _candidate(member: Mapping[str, Any], bought: Shop, seed: int) -> dict[str, 
     found = t.measure("structure", {"bisection": True, "load": False})
     limits = t.measure("traffic_limits", {"gbps": bill["link_gbps"]})
     cut, half = found["bisection"], found["endpoints"] / 2
-    diameter = found["diameter"]
-    tree = member["family"] in TREES
     return {
         **{key: member[key] for key in (
             "network", "also", "family", "kind", "oversubscription", "params")},
@@ -205,9 +246,8 @@ def _candidate(member: Mapping[str, Any], bought: Shop, seed: int) -> dict[str, 
         "relative_bisection": cut["high"] / half,
         **{f"kept_{100 * part:.0f}_percent": _kept(t, part, seed, limits["uniform_minimal"])
            for part in FAILED},
-        "engine": "ftree" if tree else "layered",
-        "lanes_minimal": 1 if tree else diameter,
-        "lanes_adaptive": 1 if tree else 2 * diameter,
+        **lanes_of(t, member["family"], found["diameter"],
+                   routed=found["switches"] <= MOST_ROUTED),
     }
 
 
@@ -257,6 +297,14 @@ def _other_rates(
             found.append({"gbps": gbps, "network": first["network"],
                           "cost_usd": first["cost_usd"]})
     return found
+
+
+def _route_first(rows: Sequence[dict[str, Any]]) -> None:
+    """Writes into the rows that are simulated the lanes of their routes, which large networks have
+    by rule before."""
+    for row in rows[:SIMULATED]:
+        if row["lanes_by"] == "rule":
+            row |= lanes_of(network(row["network"]), row["family"], row["diameter"], routed=True)
 
 
 def simulated(

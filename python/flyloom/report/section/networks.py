@@ -234,8 +234,10 @@ def _check_floor(floor: Found, size: int, where: str) -> None:
 # --- the table and the drawings ------------------------------------------------------------------
 
 
-def view(page: PageData) -> dict[str, Any]:
-    """The table of counts, and the drawings of the first networks."""
+def view(page: PageData) -> dict[str, Any] | None:
+    """The table of counts, and the drawings of the first networks; None where there is none."""
+    if not page.networks:
+        return None
     shown = len(page.networks)
     budget = MATRIX_LINKS // max(1, min(MOST, shown))
     return {
@@ -356,7 +358,7 @@ def distances(page: PageData) -> Iterator[ComparedFigure]:
 SECTION = PageSection(
     name="networks", title="Networks", place=10,
     doc="Counts and distances of each network, its floor, racks and links.",
-    when="",
+    when="the experiment has points",
     saved={("networks", "*"): SavedNetwork, (): NetworkFacts}, border=border,
     of_network=SectionFields(shape=NetworkDrawings, of=of_network, check=check),
     view=view, tiles={10: tiles}, figures={10: sizes, 40: distances},
