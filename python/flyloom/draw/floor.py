@@ -322,14 +322,18 @@ def racks_svg(
     rack units from 1 upwards, or ``None`` to stack the switches in their order from the bottom;
     ``floor["switch_units"]``, 1 where it is missing, is their height. A rack's ``servers``, where
     it has some, are ``{"unit", "height", "endpoints"}`` each.
-    ``switch_groups[id]`` tints the switches of different groups of one rack in turn. At most
-    ``max_racks`` racks are drawn, ``per_row`` beside each other; a note names how many were left
-    out. Time and size O(racks drawn * units).
+    ``switch_groups[id]`` tints the switches of different groups of one rack in turn. Of racks that
+    are filled alike the first is drawn, and below it stands how many there are. At most
+    ``max_racks`` are drawn, ``per_row`` beside each other; a note names how many kinds were left
+    out. Time and size O(racks * units).
     """
-    racks = floor["racks"]
-    if not racks:
+    if not floor["racks"]:
         return note_svg("Rack fronts", "No rack is placed on the floor.")
-    shown = racks[:max_racks]
+    kinds: dict[Any, list[Mapping[str, Any]]] = {}
+    for rack in floor["racks"]:
+        kinds.setdefault(_filling(rack, switch_groups), []).append(rack)
+    alike = list(kinds.values())
+    shown = [of_kind[0] for of_kind in alike[:max_racks]]
     units = [
         [switch["unit"] if switch["unit"] is not None else place + 1
          for place, switch in enumerate(rack["switches"])]
@@ -342,15 +346,23 @@ def racks_svg(
     slot = 15.0 if top_unit <= 20 else 11.0 if top_unit <= 48 else 528 / top_unit
     body = top_unit * slot
     rows = -(-len(shown) // per_row)
-    step_y = body + 62
+    several = len(alike) < len(floor["racks"])
+    step_y = body + (78 if several else 62)
     left = 22
-    note = f"{len(shown)} of {len(racks):,} racks are drawn." if len(shown) < len(racks) else ""
+    note = ""
+    if len(shown) < len(alike):
+        note = f"{len(shown)} of {len(alike):,} kinds of racks are drawn."
     width = left + min(len(shown), per_row) * (_RACK_W + _RACK_GAP) - _RACK_GAP + 6
     drawing = SvgDrawing(max(width, 240), rows * step_y + (18 if note else 0), "Rack fronts")
     for place, (rack, of_rack) in enumerate(zip(shown, units, strict=True)):
         x = left + place % per_row * (_RACK_W + _RACK_GAP)
         y = 22 + place // per_row * step_y
         _rack_front(drawing, x, y, slot, top_unit, rack, of_rack, switch_groups, height)
+        if len(alike[place]) > 1:
+            words = f"{len(alike[place]):,} racks are like this"
+            said, size = fitting(words, _RACK_W + 8, 10.5)
+            drawing.text(x + _RACK_W / 2, y + body + 33, said, size, text_anchor="middle",
+                         fill=GREY)
         if place % per_row == 0:
             for unit in range(1, top_unit + 1):
                 if unit == 1 or unit == top_unit or (unit % 5 == 0 and top_unit - unit > 1):
@@ -359,6 +371,17 @@ def racks_svg(
     if note:
         drawing.text(left, rows * step_y + 8, note, 11, fill=GREY)
     return drawing.render()
+
+
+def _filling(rack: Mapping[str, Any], groups: Sequence[object] | None) -> Any:
+    """What racks that are filled alike have in common."""
+    seen: dict[str, int] = {}
+    switches = tuple(
+        (switch["unit"], seen.setdefault(str(groups[switch["id"]]), len(seen)) if groups else 0)
+        for switch in rack["switches"])
+    servers = tuple((server["unit"], server["height"], server["endpoints"])
+                    for server in rack.get("servers") or ())
+    return switches, servers, rack["endpoints"]
 
 
 def _rack_front(
