@@ -180,7 +180,7 @@ def test_of_racks_that_are_filled_alike_one_is_drawn(change, kinds):
     shown = texts(draw.racks_svg({"racks": racks, "rack_pairs": []}, ["a", "b", "c"]))
     drawn = [text for text in shown if re.fullmatch(r"r\d", text)]
     assert drawn == ["r0", "r2"][:kinds]
-    assert f"{4 - kinds} racks are like this" in shown
+    assert f"{4 - kinds} like this" in shown
     assert sum("like this" in text for text in shown) == 1
 
 
@@ -335,6 +335,15 @@ def test_no_floor_is_drawn_with_more_than_sixty_racks(rows, columns, drawn):
         assert "1 pairs of racks share cables, 0 of them here" in said
         other = " ".join(texts(draw.floor_svg(grid(rows, columns, odd="R0-0"))))
         assert "filled alike" not in other and "too small to read" in other
+
+
+@pytest.mark.parametrize(("rows", "pairs", "lines"), [(6, 101, 101), (7, 100, 100), (7, 101, 0)])
+def test_a_part_of_a_floor_has_a_hundred_lines_at_most(rows, pairs, lines):
+    names = [f"R{row}-{column}" for row in range(6) for column in range(10)]
+    of = [(a, b) for a in names for b in names if a < b][:pairs]
+    drawing = draw.floor_svg(grid(rows, 10, of))
+    assert len(set(re.findall(r"<title>(R\S+ to R\S+):", drawing))) == lines
+    assert ("too many lines" in " ".join(texts(drawing))) == (not lines)
 
 
 def test_lines_and_words_of_a_floor_stay_in_view_and_behind_no_other_rack():

@@ -124,3 +124,6 @@ def test_headlines_are_of_money_and_performance():
         ("Cheapest", "948 $"), ("Carries most", "53.1 %")]
     assert tiles[0]["small"] == "an endpoint, a, by old"
     assert "b" in tiles[1]["small"] and "worst case" in tiles[1]["small"]
+    other = ComparedFigure("Price an endpoint, new", "US$", "lower", {"a": [9.0], "b": [8.0]},
+                           topic="price")
+    assert verdict.tiles([figures[0], other])[0]["small"] == "on the catalogue: a by old, b by new"

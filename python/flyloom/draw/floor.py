@@ -22,7 +22,9 @@ from flyloom.draw.svg import (
 )
 
 LABELLED_PAIRS = 15
-DRAWN_PAIRS = 600
+DRAWN_PAIRS, PART_PAIRS = 600, 100
+"""Pairs of racks that have a line, at most: of a whole floor, and of a part of one, where lines go
+over racks that others lead past."""
 DRAWN_COLUMNS, DRAWN_ROWS = 10, 6
 """The columns and rows of a floor of which racks are drawn: 60 at most."""
 SERVERS = "#e4e8ec"
@@ -186,8 +188,8 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     widths grow with the number of cables; up to 15 pairs carry their number, and when all pairs
     have the same number it is said once, below. Above 600 pairs no line is drawn and a note
     says so. Of a floor of more than 60 racks the first 6 rows and 10 columns are drawn, with the
-    pairs among these. Time O(racks^2 * grid side + pairs). Raises ``KeyError`` for a pair that
-    names a rack which is not there.
+    pairs among these if they are up to 100. Time O(racks^2 * grid side + pairs). Raises
+    ``KeyError`` for a pair that names a rack which is not there.
     """
     if not floor["racks"]:
         return note_svg("Floor plan", "No rack is placed on the floor.")
@@ -195,14 +197,15 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     plan = RackDrawingPlaces(racks)
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
-    notes = [words for words in (left_out, _pairs_note(len(pairs), counts)) if words]
+    most = PART_PAIRS if left_out else DRAWN_PAIRS
+    notes = [words for words in (left_out, _pairs_note(len(pairs), counts, most)) if words]
     lines = [line for words in notes
              for line in textwrap.wrap(words, max(40, int((width - plan.left - 10) / 6.8)))]
     drawing = SvgDrawing(
         max([width, *(plan.left + 20 + 6.8 * len(line) for line in lines)]),
         height + 16 * len(lines) + (10 if lines else 0), "Floor plan",
     )
-    drawn = pairs if len(pairs) <= DRAWN_PAIRS else []
+    drawn = pairs if len(pairs) <= most else []
     curves = [plan.curve(pair["a"], pair["b"]) for pair in drawn]
     clear = [not plan.hidden(pair["a"], pair["b"], curve)
              for pair, curve in zip(drawn, curves, strict=True)]
@@ -255,10 +258,10 @@ def part_of(
     return shown, inside, words
 
 
-def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
+def _pairs_note(pairs: int, counts: Sequence[int], most: int) -> str:
     if not counts:
         return ""
-    if pairs > DRAWN_PAIRS:
+    if pairs > most:
         each = f"{counts[0]:,} to {counts[-1]:,}" if len(counts) > 1 else f"{counts[0]:,}"
         return f"{pairs:,} pairs of racks have {each} cables each: too many lines to draw."
     if len(counts) == 1:
@@ -359,7 +362,7 @@ def racks_svg(
         y = 22 + place // per_row * step_y
         _rack_front(drawing, x, y, slot, top_unit, rack, of_rack, switch_groups, height)
         if len(alike[place]) > 1:
-            words = f"{len(alike[place]):,} racks are like this"
+            words = f"{len(alike[place]):,} like this"
             said, size = fitting(words, _RACK_W + 8, 10.5)
             drawing.text(x + _RACK_W / 2, y + body + 33, said, size, text_anchor="middle",
                          fill=GREY)

@@ -103,12 +103,20 @@ TILES = {"price": ("Cheapest", "an endpoint"), "traffic": ("Carries most", "")}
 def tiles(figures: Iterable[ComparedFigure]) -> list[dict[str, str]]:
     """The headlines of money and performance: the best network of the last figure of each topic,
     which of traffic is the worst case where that was asked for."""
-    last = {one.topic: one for one in figures if one.topic in TILES and one.values}
+    known = [one for one in figures if one.topic in TILES and one.values]
+    last = {one.topic: one for one in known}
     out = []
     for topic in TILES:
         if (one := last.get(topic)) is None:
             continue
         head, after = TILES[topic]
+        ahead = {clear_lead(each): _of(each) for each in known
+                 if each.topic == topic == "price" and len(each.values) > 1}
+        if len(ahead) > 1:
+            parts = [f"{who or 'alike'} by {of}" for who, of in ahead.items()]
+            out.append({"head": head, "mood": "plain", "big": "it depends",
+                        "small": f"on the catalogue: {', '.join(parts)}"})
+            continue
         name = ranked(one)[0] if len(one.values) > 1 else next(iter(one.values))
         if len(one.values) == 1:
             head = TOPICS[topic].head
