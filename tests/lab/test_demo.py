@@ -6,7 +6,9 @@ import json
 import tomllib
 from pathlib import Path
 
+import browser
 import flyloom as fl
+import pypdf
 import pytest
 from checkout import ROOT
 from cli_helpers import document
@@ -42,7 +44,7 @@ def done(tmp_path_factory):
     table = {row[0].strip(): [" ".join(cell.split()) for cell in row[1:]]
              for row in page.rows[""] if len(row) > 3}
     saved = json.loads(Path(run.directory, "results.json").read_text())
-    return run.to_rows(), table, page, saved
+    return run.to_rows(), table, page, saved, Path(run.report)
 
 
 def test_the_demo_is_every_part_on_both_networks():
@@ -85,7 +87,7 @@ def both(rows: list[dict], column: str, **given: object) -> list[float]:
 
 
 def test_the_opening_says_what_the_rows_have(done):
-    rows, table, _, _ = done
+    rows, table, *_ = done
     for what, column, given in (
         ("Effective bisection bandwidth", "effective_bisection_bandwidth", {}),
         ("Mean hops of a route", "mean_hops", {}),
@@ -99,7 +101,8 @@ def test_the_opening_says_what_the_rows_have(done):
         ("Links that fail at random until it falls apart", "resilience_removed_until_disconnected",
          {}),
     ):
-        values = both(rows, column, **given)
+        parts = ("effective_bisection_bandwidth", "resilience_removed_until_disconnected")
+        values = [(100 if column in parts else 1) * value for value in both(rows, column, **given)]
         assert all(map(close, table[what], values)), what
         higher = what.startswith(("Effective", "Links"))
         order = sorted(("Slim Fly", "fat tree"), reverse=higher,
@@ -117,7 +120,7 @@ def test_the_opening_says_what_the_rows_have(done):
 
 
 def test_the_opening_says_what_was_simulated(done):
-    rows, table, _, saved = done
+    rows, table, _, saved, _ = done
     labels = ("Slim Fly", "fat tree")
 
     def found(name: str, label: str, **asked: object) -> list[dict]:
@@ -132,8 +135,8 @@ def test_the_opening_says_what_was_simulated(done):
         for selection in ("minimal", "ugal_l"):
             asked = {"traffic": traffic, "selection": selection}
             most = [
-                max(p["accepted_load"] for p in found("sim.flit", label, **asked)[0]["points"])
-                for label in labels
+                100 * max(point["accepted_load"] for point in of[0]["points"])
+                for of in (found("sim.flit", label, **asked) for label in labels)
             ]
             name = f"{traffic.replace('_', ' ').capitalize()} traffic"
             assert all(map(close, table[f"{name}: most that arrives, {selection}"], most))
@@ -161,7 +164,7 @@ def test_the_opening_says_what_was_simulated(done):
 
 
 def test_the_page_has_a_chart_of_each_level_and_the_experiment_last(done):
-    _, _, page, saved = done
+    _, _, page, saved, _ = done
     order = list(page.text)
     assert order.index("networks") < order.index("simulation") < order.index("provenance")
     assert order[-1] == "provenance"
@@ -170,3 +173,16 @@ def test_the_page_has_a_chart_of_each_level_and_the_experiment_last(done):
     assert tomllib.loads(saved["text"])["name"] == "demo"
     labels = [record["label"] for record in saved["records"] if record["network"] == "Slim Fly"]
     assert len(labels) == len(set(labels)) and max(map(len, labels)) < 110, labels
+
+
+@browser.NEEDS
+@pytest.mark.parametrize("paper", ["A4", "letter"])
+def test_the_report_prints_on_eight_sheets_with_the_answer_first(done, tmp_path, paper):
+    html = done[-1].read_text()
+    assert html.count("@page {") == 1
+    (tmp_path / "demo.html").write_text(html.replace("@page {", f"@page {{ size: {paper};"))
+    browser.printed(tmp_path / "demo.html", tmp_path / "demo.pdf")
+    sheets = [sheet.extract_text() for sheet in pypdf.PdfReader(tmp_path / "demo.pdf").pages]
+    assert len(sheets) <= 8
+    assert "The answer" in sheets[0] and "Not asked" not in sheets[0]
+    assert "What it costs" in "".join(sheets[1:3]) and "Pictures" in "".join(sheets[-2:])

@@ -105,8 +105,8 @@ def test_the_page_has_a_row_a_curve_and_a_row_a_point(html):
     points = [shown.row("simulation", "a <b>", 1), shown.row("simulation", "a <b>", 2)]
     assert [row[1:4] for row in points] == [["0.2", "0.2000", "30.00"], ["0.4", "0.4000", "50.00"]]
     assert shown.row("simulation", "minimal", 1)[-1] == "saturated"
-    assert "Use of links: a <b>, load 0.4" in shown.text["simulation"]
-    assert html.count("From switch to switch") == 1 and "flits a cycle" in shown.text["simulation"]
+    assert "Use of links: a <b>, load 0.4" in shown.text["pictures"]
+    assert html.count("From switch to switch") == 1 and "flits a cycle" in shown.text["pictures"]
     assert 'href="#simulation"' in html
 
 

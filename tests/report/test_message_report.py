@@ -61,8 +61,9 @@ def test_a_report_has_the_times_of_all_points(tmp_path):
     page = (tmp_path / "out/three/report.html").read_text()
     section = page[page.index('<section id="messages">'):]
     section = section[: section.index("</section>")]
+    section, folded = section.split("<details>")
     assert "<svg" in section and "time to the last rank (ms)" in section
-    rows = re.findall(r"<tr><th>([^<]*)</th>(<td.*?)</tr>", section)
+    rows = re.findall(r"<tr><th>([^<]*)</th>(<td.*?)</tr>", folded)
     cells = {}
     for curve, rest in rows:
         at, sent, last = re.findall(r'<td class="n">(.*?)</td>', rest)[:3]
@@ -73,6 +74,14 @@ def test_a_report_has_the_times_of_all_points(tmp_path):
             took = fl.simulate(spec, "message", workload=made).finish_ns
             assert cells[net, ranks] == (ranks * (ranks - 1), pytest.approx(took / 1e6, abs=6e-5))
     assert len(cells) == 6
+    # the table of all networks has the same times, in the unit of its heading
+    unit_ms = {"µs": 1e3, "ms": 1.0, "ns": 1e6}[re.search(r"Last rank \((..)\)", section)[1]]
+    aside = re.findall(r'<td class="n">(\d)</td>' + 2 * r'<td class="n[^"]*">(.*?)</td>', section)
+    assert len(aside) == 3
+    for ranks, *times in aside:
+        for net, time in zip(("ring", "all"), times, strict=True):
+            assert float(time.replace(",", "")) / unit_ms == pytest.approx(
+                cells[net, int(ranks)][1], abs=6e-5)
 
 
 def test_a_timeline_shows_names_as_text():

@@ -124,7 +124,7 @@ def test_the_chart_has_the_values_of_the_rows(ran, saved):
 
 
 def test_every_plane_has_its_map(ran, saved):
-    shown = Page((ran[0] / "report.html").read_text()).text["packets"]
+    shown = Page((ran[0] / "report.html").read_text()).text["pictures"]
     heads = re.findall(r"Use of links: (.*)", shown)
     assert heads == ["two planes, intensity 0.7, plane 0", "two planes, intensity 0.7, plane 1",
                      "one, intensity 0.7"]
@@ -269,12 +269,13 @@ def test_curves_of_loads_have_a_row_a_point():
     assert [(c["label"], [p["offered_load"] for p in c["points"]]) for c in made] == [
         ("minimal", [0.2, 0.4]), ("ugal_l", [0.2, 0.6])]
     shown = Page(page.render(with_runs(runs)))
-    assert shown.row("packets", "minimal", 1) == [
+    assert shown.row("packets", "minimal")[:3] == ["minimal", "0.2", "1.2"]
+    assert shown.row("packets", "minimal", 2) == [
         "minimal", "0.4", "0.3", "4", "1.4", "1.26", "4.2", "2.250", "1", "7",
         "saturated"]
-    assert shown.row("packets", "minimal", 0)[-1] == ""
-    assert shown.row("packets", "ugal_l", 1)[1:4] == ["0.6", "0.5", "6"]
-    assert shown.row("packets", "ugal_l", 1)[-1] == "deadlocked"
+    assert shown.row("packets", "minimal", 1)[-1] == ""
+    assert shown.row("packets", "ugal_l", 2)[1:4] == ["0.6", "0.5", "6"]
+    assert shown.row("packets", "ugal_l", 2)[-1] == "deadlocked"
 
 
 def test_of_many_curves_some_are_shown_and_the_page_says_so():

@@ -114,7 +114,7 @@ def test_loads_and_bandwidths(html, data):
     row = parsed.row("ebb", "dfsssp, LMC 2")
     assert row[2] == f"{ebb['mean']:.4f}" and row[4] == "100"
     assert row[3] == f"{ebb['ci_low']:.4f} to {ebb['ci_high']:.4f}"
-    assert f"{ebb['mean']:.3f}" in "".join(drawings(html)[-1:])
+    assert f"{ebb['mean']:.3f}" in "".join(drawings(html))
 
 
 def test_what_a_wide_table_has_in_all_rows_is_said_once(data):
@@ -146,7 +146,11 @@ def test_a_fabric_whose_time_is_not_known_has_no_column_for_it(data):
 def test_cables_and_fabric(html):
     parsed = Page(html)
     assert parsed.row("cables", "copper")[1:] == ["0-1", "75", "43 %", "3,075"]
-    assert parsed.row("cables", "All")[1:] == ["175", "", "24,945"]
+    assert parsed.row("cables", "All", 1)[1:] == ["175", "", "24,945"]
+    # the table of both networks: 75 of copper on the one, 216 links of the other
+    assert parsed.row("cables", "copper, 0-1 m")[1] == "75"
+    assert parsed.row("cables", "All")[1:] == ["175", "216"]
+    assert parsed.row("cables", "Price of all cables")[1] == "24,945 $"
     assert "step 1: 50, step 2: 25, step 3: 100." in " ".join(parsed.text["cables"].split())
     row = parsed.row("fabric", "dfsssp, LMC 2")
     assert row[2:8] == ["42,500", "0", "160,000", "0", "–", "–"]
@@ -155,15 +159,18 @@ def test_cables_and_fabric(html):
 
 def test_headline(data):
     tiles = {tile["head"]: tile for tile in page.tiles(page.PageData(page.check(data)))}
-    assert tiles["Built: Slim Fly"]["small"] == "50 switches, 175 links, 5 racks, diameter 2"
+    assert tiles["Compared"]["small"] == "Slim Fly 200 endpoints, Fat tree 216 endpoints"
+    [built] = [tile for tile in page.tiles(page.PageData(page.check(report_data.single())))
+               if tile["head"].startswith("Built")]
+    assert built["small"] == "50 switches, 175 links, 5 racks, diameter 2"
     assert tiles["Proven"]["big"] == "10 of 16 routings"
     sound = max(r["ebb"]["mean"] for r in data["routings"] if r["verified"])
-    assert tiles["Measured"]["big"] == f"{sound:.3f}"
+    assert tiles["Measured"]["big"] == f"{100 * sound:.1f} %"
     assert tiles["Loaded and read back"]["big"] == "identical"
     raised = copy.deepcopy(data)
     raised["routings"][2]["ebb"] |= {"mean": 0.99, "ci_low": 0.98, "ci_high": 1.0}  # deadlocks
     tiles = {tile["head"]: tile for tile in page.tiles(page.PageData(page.check(raised)))}
-    assert tiles["Measured"]["big"] == f"{sound:.3f}"
+    assert tiles["Measured"]["big"] == f"{100 * sound:.1f} %"
     spoilt = copy.deepcopy(data)
     spoilt["routings"][0]["deploy"]["differing_sl_entries"] = 3
     last = page.tiles(page.PageData(page.check(spoilt)))[-1]

@@ -105,7 +105,7 @@ def test_floor_draws_every_rack_and_pair():
 def test_names_of_racks_are_shrunk_before_they_are_cut():
     names = ["row-12-cage-7-rack-03", "r" * 200]
     racks = [{"name": name, "row": 0, "column": i, "endpoints": 0,
-              "switches": [{"id": i, "name": "a-switch-of-a-long-name", "unit": 1}]}
+              "switches": [{"id": i, "name": "a-switch-of-a-long-name", "unit": i + 1}]}
              for i, name in enumerate(names)]
     floor = {"racks": racks, "rack_pairs": []}
     for drawing in (draw.floor_svg(floor), draw.racks_svg(floor)):
@@ -153,21 +153,35 @@ def test_rack_fronts_put_switches_in_their_units():
         if title is not None:
             name = title.text.split(",")[0]
             tops[name], fills[name] = float(node.get("y")), node.get("fill")
-    assert len(tops) == 50
+    assert set(tops) == {f"sf-0-{k}" for k in range(10)}  # the others are filled alike
     # higher units are higher up, by the same step; one tint a group
-    steps = {round(tops[f"sf-{r}-{k}"] - tops[f"sf-{r}-{k + 1}"], 2)
-             for r in range(5) for k in range(9)}
+    steps = {round(tops[f"sf-0-{k}"] - tops[f"sf-0-{k + 1}"], 2) for k in range(9)}
     assert len(steps) == 1 and steps.pop() > 0
-    for rack in range(5):
-        tints = [fills[f"sf-{rack}-{k}"] for k in range(10)]
-        assert len(set(tints[:5])) == len(set(tints[5:])) == 1 and tints[0] != tints[5]
+    tints = [fills[f"sf-0-{k}"] for k in range(10)]
+    assert len(set(tints[:5])) == len(set(tints[5:])) == 1 and tints[0] != tints[5]
 
 
-def test_too_many_racks_are_counted():
-    racks = [{"name": f"r{i}", "row": 0, "column": i, "switches": [], "endpoints": 1}
+def test_too_many_kinds_of_racks_are_counted():
+    racks = [{"name": f"r{i}", "row": 0, "column": i, "switches": [], "endpoints": i}
              for i in range(30)]
     drawing = draw.racks_svg({"racks": racks, "rack_pairs": []})
-    assert "20 of 30 racks are drawn." in texts(drawing)
+    assert "20 of 30 kinds of racks are drawn." in texts(drawing)
+
+
+@pytest.mark.parametrize(("change", "kinds"), [
+    ({}, 1), ({"endpoints": 5}, 2), ({"switches": [{"id": 2, "name": "s2", "unit": 3}]}, 2),
+    ({"servers": [{"unit": 1, "height": 1, "endpoints": 4}]}, 2),
+])
+def test_of_racks_that_are_filled_alike_one_is_drawn(change, kinds):
+    """Three racks with a switch and four endpoints each; the last one may differ."""
+    racks = [{"name": f"r{i}", "row": 0, "column": i, "endpoints": 4,
+              "switches": [{"id": i, "name": f"s{i}", "unit": 2}]} for i in range(3)]
+    racks[2] |= change
+    shown = texts(draw.racks_svg({"racks": racks, "rack_pairs": []}, ["a", "b", "c"]))
+    drawn = [text for text in shown if re.fullmatch(r"r\d", text)]
+    assert drawn == ["r0", "r2"][:kinds]
+    assert f"{4 - kinds} like this" in shown
+    assert sum("like this" in text for text in shown) == 1
 
 
 def test_no_racks_and_no_switches_are_notes():
@@ -253,7 +267,7 @@ def test_of_many_networks_the_first_are_drawn(monkeypatch):
     data["routings"], data["measures"] = [], []
     data["networks"] = [{**data["networks"][0], "label": f"net {i}"} for i in range(30)]
     text = page.render(data)
-    assert text.count("Who is linked to whom") == charts.MOST
+    assert text.count("<figcaption>Who is linked to whom") == charts.MOST
     assert f"Shown are {charts.MOST} of 30 networks: the first {charts.MOST}, as drawings." in text
     assert f"Shown are {charts.MOST} of 30 networks: the first {charts.MOST}." in text
     names = [f"net {i}" for i in range(30)]
@@ -321,6 +335,15 @@ def test_no_floor_is_drawn_with_more_than_sixty_racks(rows, columns, drawn):
         assert "1 pairs of racks share cables, 0 of them here" in said
         other = " ".join(texts(draw.floor_svg(grid(rows, columns, odd="R0-0"))))
         assert "filled alike" not in other and "too small to read" in other
+
+
+@pytest.mark.parametrize(("rows", "pairs", "lines"), [(6, 101, 101), (7, 100, 100), (7, 101, 0)])
+def test_a_part_of_a_floor_has_a_hundred_lines_at_most(rows, pairs, lines):
+    names = [f"R{row}-{column}" for row in range(6) for column in range(10)]
+    of = [(a, b) for a in names for b in names if a < b][:pairs]
+    drawing = draw.floor_svg(grid(rows, 10, of))
+    assert len(set(re.findall(r"<title>(R\S+ to R\S+):", drawing))) == lines
+    assert ("too many lines" in " ".join(texts(drawing))) == (not lines)
 
 
 def test_lines_and_words_of_a_floor_stay_in_view_and_behind_no_other_rack():

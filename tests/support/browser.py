@@ -34,8 +34,11 @@ NEEDS = pytest.mark.skipif(find() is None, reason="no Chromium is installed: an 
 """The mark of tests that open a page."""
 
 
-def dump_dom(path: Path, *, after_ms: int = 0, timeout_s: float = 60) -> tuple[str, list[str]]:
-    """Open a local page; return its document as text and all console messages.
+def dump_dom(
+    path: Path, *, after_ms: int = 0, width_px: int = 0, timeout_s: float = 60
+) -> tuple[str, list[str]]:
+    """Open a local page, in a window of this width if one is given; return its document as text
+    and all console messages.
 
     With ``after_ms`` the document is that of this time after the page began, by the browser's own
     clock, which goes on as soon as there is nothing to do: a slow machine changes nothing.
@@ -44,7 +47,8 @@ def dump_dom(path: Path, *, after_ms: int = 0, timeout_s: float = 60) -> tuple[s
     scripts should have none. Raises ``RuntimeError`` when the browser fails, with its last words.
     """
     clock = [f"--virtual-time-budget={after_ms}"] if after_ms else []
-    out = _run([*clock, "--dump-dom"], path, timeout_s)
+    wide = [f"--window-size={width_px},1000"] if width_px else []
+    out = _run([*clock, *wide, "--dump-dom"], path, timeout_s)
     return out.stdout, _CONSOLE.findall(out.stderr)
 
 

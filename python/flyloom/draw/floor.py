@@ -22,7 +22,9 @@ from flyloom.draw.svg import (
 )
 
 LABELLED_PAIRS = 15
-DRAWN_PAIRS = 600
+DRAWN_PAIRS, PART_PAIRS = 600, 100
+"""Pairs of racks that have a line, at most: of a whole floor, and of a part of one, where lines go
+over racks that others lead past."""
 DRAWN_COLUMNS, DRAWN_ROWS = 10, 6
 """The columns and rows of a floor of which racks are drawn: 60 at most."""
 SERVERS = "#e4e8ec"
@@ -186,8 +188,8 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     widths grow with the number of cables; up to 15 pairs carry their number, and when all pairs
     have the same number it is said once, below. Above 600 pairs no line is drawn and a note
     says so. Of a floor of more than 60 racks the first 6 rows and 10 columns are drawn, with the
-    pairs among these. Time O(racks^2 * grid side + pairs). Raises ``KeyError`` for a pair that
-    names a rack which is not there.
+    pairs among these if they are up to 100. Time O(racks^2 * grid side + pairs). Raises
+    ``KeyError`` for a pair that names a rack which is not there.
     """
     if not floor["racks"]:
         return note_svg("Floor plan", "No rack is placed on the floor.")
@@ -195,14 +197,15 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     plan = RackDrawingPlaces(racks)
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
-    notes = [words for words in (left_out, _pairs_note(len(pairs), counts)) if words]
+    most = PART_PAIRS if left_out else DRAWN_PAIRS
+    notes = [words for words in (left_out, _pairs_note(len(pairs), counts, most)) if words]
     lines = [line for words in notes
              for line in textwrap.wrap(words, max(40, int((width - plan.left - 10) / 6.8)))]
     drawing = SvgDrawing(
         max([width, *(plan.left + 20 + 6.8 * len(line) for line in lines)]),
         height + 16 * len(lines) + (10 if lines else 0), "Floor plan",
     )
-    drawn = pairs if len(pairs) <= DRAWN_PAIRS else []
+    drawn = pairs if len(pairs) <= most else []
     curves = [plan.curve(pair["a"], pair["b"]) for pair in drawn]
     clear = [not plan.hidden(pair["a"], pair["b"], curve)
              for pair, curve in zip(drawn, curves, strict=True)]
@@ -255,10 +258,10 @@ def part_of(
     return shown, inside, words
 
 
-def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
+def _pairs_note(pairs: int, counts: Sequence[int], most: int) -> str:
     if not counts:
         return ""
-    if pairs > DRAWN_PAIRS:
+    if pairs > most:
         each = f"{counts[0]:,} to {counts[-1]:,}" if len(counts) > 1 else f"{counts[0]:,}"
         return f"{pairs:,} pairs of racks have {each} cables each: too many lines to draw."
     if len(counts) == 1:
@@ -322,14 +325,18 @@ def racks_svg(
     rack units from 1 upwards, or ``None`` to stack the switches in their order from the bottom;
     ``floor["switch_units"]``, 1 where it is missing, is their height. A rack's ``servers``, where
     it has some, are ``{"unit", "height", "endpoints"}`` each.
-    ``switch_groups[id]`` tints the switches of different groups of one rack in turn. At most
-    ``max_racks`` racks are drawn, ``per_row`` beside each other; a note names how many were left
-    out. Time and size O(racks drawn * units).
+    ``switch_groups[id]`` tints the switches of different groups of one rack in turn. Of racks that
+    are filled alike the first is drawn, and below it stands how many there are. At most
+    ``max_racks`` are drawn, ``per_row`` beside each other; a note names how many kinds were left
+    out. Time and size O(racks * units).
     """
-    racks = floor["racks"]
-    if not racks:
+    if not floor["racks"]:
         return note_svg("Rack fronts", "No rack is placed on the floor.")
-    shown = racks[:max_racks]
+    kinds: dict[Any, list[Mapping[str, Any]]] = {}
+    for rack in floor["racks"]:
+        kinds.setdefault(_filling(rack, switch_groups), []).append(rack)
+    alike = list(kinds.values())
+    shown = [of_kind[0] for of_kind in alike[:max_racks]]
     units = [
         [switch["unit"] if switch["unit"] is not None else place + 1
          for place, switch in enumerate(rack["switches"])]
@@ -342,15 +349,23 @@ def racks_svg(
     slot = 15.0 if top_unit <= 20 else 11.0 if top_unit <= 48 else 528 / top_unit
     body = top_unit * slot
     rows = -(-len(shown) // per_row)
-    step_y = body + 62
+    several = len(alike) < len(floor["racks"])
+    step_y = body + (78 if several else 62)
     left = 22
-    note = f"{len(shown)} of {len(racks):,} racks are drawn." if len(shown) < len(racks) else ""
+    note = ""
+    if len(shown) < len(alike):
+        note = f"{len(shown)} of {len(alike):,} kinds of racks are drawn."
     width = left + min(len(shown), per_row) * (_RACK_W + _RACK_GAP) - _RACK_GAP + 6
     drawing = SvgDrawing(max(width, 240), rows * step_y + (18 if note else 0), "Rack fronts")
     for place, (rack, of_rack) in enumerate(zip(shown, units, strict=True)):
         x = left + place % per_row * (_RACK_W + _RACK_GAP)
         y = 22 + place // per_row * step_y
         _rack_front(drawing, x, y, slot, top_unit, rack, of_rack, switch_groups, height)
+        if len(alike[place]) > 1:
+            words = f"{len(alike[place]):,} like this"
+            said, size = fitting(words, _RACK_W + 8, 10.5)
+            drawing.text(x + _RACK_W / 2, y + body + 33, said, size, text_anchor="middle",
+                         fill=GREY)
         if place % per_row == 0:
             for unit in range(1, top_unit + 1):
                 if unit == 1 or unit == top_unit or (unit % 5 == 0 and top_unit - unit > 1):
@@ -359,6 +374,17 @@ def racks_svg(
     if note:
         drawing.text(left, rows * step_y + 8, note, 11, fill=GREY)
     return drawing.render()
+
+
+def _filling(rack: Mapping[str, Any], groups: Sequence[object] | None) -> Any:
+    """What racks that are filled alike have in common."""
+    seen: dict[str, int] = {}
+    switches = tuple(
+        (switch["unit"], seen.setdefault(str(groups[switch["id"]]), len(seen)) if groups else 0)
+        for switch in rack["switches"])
+    servers = tuple((server["unit"], server["height"], server["endpoints"])
+                    for server in rack.get("servers") or ())
+    return switches, servers, rack["endpoints"]
 
 
 def _rack_front(

@@ -20,6 +20,7 @@ from flyloom.draw.matrix import (
     dividers,
     lattice,
     matrix_order,
+    names_room_px,
     row_names,
 )
 from flyloom.draw.svg import GREY, INK, PAPER, SvgDrawing, fitting, note_svg, number, plural
@@ -33,8 +34,6 @@ RAMP = ("#f6d746", "#fca50a", "#dd513a", "#932667", "#420a68", "#160b39")
 that still stands out on paper."""
 STEPS = 10
 """Colours, at most."""
-NAMES_PX = 150
-"""The room for names of rows, at most."""
 MARKS = 120_000
 """Channels that the matrix shows each by itself, at most."""
 
@@ -115,7 +114,7 @@ def heat_matrix_svg(
         busiest[cell] = max(used, busiest.get(cell, 0.0))
     left, top = 62, 34
     if switch_names:
-        left = 8 + min(NAMES_PX, max(54, math.ceil(5.8 * max(map(len, switch_names)))))
+        left = names_room_px(switch_names)
     note = ""
     if blocks:
         note = "Too large for single marks: each block has the colour of its busiest channel."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -72,6 +73,7 @@ def adjacency_svg(
     *,
     switch_groups: Sequence[object] | None = None,
     switch_racks: Sequence[object] | None = None,
+    switch_names: Sequence[str] | None = None,
     max_links: int = 60_000,
 ) -> str:
     """The adjacency matrix: a mark at row ``a``, column ``b`` for a link between ``a`` and ``b``.
@@ -79,7 +81,8 @@ def adjacency_svg(
     ``edges`` are pairs of switch ids below ``switch_count``; parallel links fall on one mark.
     ``switch_groups`` and ``switch_racks`` hold one value per switch and order the rows
     (:func:`matrix_order`), draw the dividing lines and colour the marks (:func:`link_classes`);
-    the legend counts the links of each class. Above 2,000 switches or ``max_links`` links the
+    the legend counts the links of each class. Rows are labelled with ``switch_names`` where these
+    are given, else with racks or groups. Above 2,000 switches or ``max_links`` links the
     picture is a grid of at most 160 by 160 blocks shaded by how full they are, and says so.
     Time O(n log n + links); size O(links) or O(blocks^2). Raises ``ValueError`` for an id that is
     out of range or for groups or racks of another length.
@@ -95,6 +98,8 @@ def adjacency_svg(
     blocks = switch_count > MATRIX_SWITCHES or len(edges) > max_links
     legend = _legend(edges, classes, switch_groups, switch_racks)
     left, top = 62, 20
+    if switch_names:
+        left = names_room_px(switch_names)
     foot = top + MATRIX_PX
     note = _parallel_note(edges)
     if blocks:
@@ -111,7 +116,9 @@ def adjacency_svg(
         _cell_marks(drawing, marks, classes, scale)
         if scale > 4:
             lattice(drawing, switch_count, scale)
-    dividers(drawing, order, scale, switch_groups, switch_racks)
+    dividers(drawing, order, scale, switch_groups, switch_racks, beside=not switch_names)
+    if switch_names:
+        row_names(drawing, order, scale, switch_names, left - 6)
     drawing.close()
     for i, (colour, text) in enumerate(legend):
         y = foot + 22 + 18 * i
@@ -203,6 +210,15 @@ def dividers(
 
 ROW_NAME_PX = 11
 """The least distance of two names of rows."""
+
+
+NAMES_PX = 150
+"""The room for names of rows, at most."""
+
+
+def names_room_px(names: Sequence[str]) -> int:
+    """The room that the names of rows take beside a matrix."""
+    return 8 + min(NAMES_PX, max(54, math.ceil(5.8 * max(map(len, names)))))
 
 
 def row_names(

@@ -148,7 +148,9 @@ def facts_of(
     clock.report("plan", facts)
     facts["edges"] = topology.edges.tolist()
     facts["switch_names"] = topology.switch_names
-    facts["groups"] = topology.groups.tolist()
+    levels = topology.tree_levels()
+    facts["groups"] = topology.groups.tolist() if levels is None else [
+        f"level {level}" for level in levels]
     return facts
 
 

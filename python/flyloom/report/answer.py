@@ -23,24 +23,24 @@ MOST, COLUMNS, STRONGEST = 30, 5, 4
 
 def answer(networks: Sequence[str], figures: Iterable[ComparedFigure]) -> dict[str, Any] | None:
     """The opening of a report: ``heads`` and ``rows`` of the table, ``rest``, the rows that are too
-    many, and ``leads``, a sentence for each network that is ahead in something. None where there
-    are not two ``networks`` with a figure in common."""
-    if len(networks) < 2:
-        return None
-    found = [figure for figure in figures if _worth(figure)]
-    rows = [_row(figure, networks) for figure in found]
+    many, and ``leads``, which network is ahead in how many of the figures. None where there is no
+    figure to judge by, in common to two networks where there are several."""
+    several = len(networks) > 1
+    found = [figure for figure in figures if _worth(figure, 2 if several else 1)]
     if not any(figure.better for figure in found):
         return None
+    rows = [_row(figure, networks) if several else _single(figure) for figure in found]
     many = len(networks) > COLUMNS
     return {
         "heads": ["Best", "Next", "Last"] if many else networks,
-        "rows": rows[:MOST], "rest": rows[MOST:], "leads": _leads(found, networks), "many": many,
+        "rows": rows[:MOST], "rest": rows[MOST:], "many": many,
+        "leads": _leads(found, networks) if several else [],
     }
 
 
-def _worth(figure: ComparedFigure) -> bool:
-    """Whether there is something to compare: two networks, and not only zeros."""
-    return len(figure.values) > 1 and any(any(row) for row in figure.values.values())
+def _worth(figure: ComparedFigure, least: int) -> bool:
+    """Whether there is something to show: of this number of networks, and not only zeros."""
+    return len(figure.values) >= least and any(any(row) for row in figure.values.values())
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -58,6 +58,13 @@ def _row(figure: ComparedFigure, networks: Sequence[str]) -> dict[str, Any]:
     return {"what": figure.what, "unit": figure.unit, "cells": cells, "best": best,
             "place": None if best is None or len(networks) > COLUMNS else networks.index(best),
             "verdict": verdict(figure)}
+
+
+def _single(figure: ComparedFigure) -> dict[str, Any]:
+    """A row of the table of a single network."""
+    (name, _), = figure.values.items()
+    return {"what": figure.what, "unit": figure.unit, "cells": [_cell(figure, name)], "best": None,
+            "place": None, "verdict": ""}
 
 
 def ranked(figure: ComparedFigure) -> list[str]:
@@ -79,6 +86,12 @@ def _clear(figure: ComparedFigure, order: Sequence[str]) -> bool:
     """Whether the first network is nowhere behind another, and somewhere ahead."""
     ahead = [lead(figure, place) for place in range(len(figure.values[order[0]]))]
     return all(name in (order[0], None) for name, _ in ahead) and any(name for name, _ in ahead)
+
+
+def clear_lead(figure: ComparedFigure) -> str | None:
+    """The network that is nowhere behind another and somewhere ahead, if there is one."""
+    order = ranked(figure) if figure.better else []
+    return order[0] if order and _clear(figure, order) else None
 
 
 def lead(figure: ComparedFigure, place: int) -> tuple[str | None, float]:

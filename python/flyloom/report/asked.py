@@ -18,7 +18,7 @@ SAID = ("selection", "traffic", "workload", "job", "method", "graph", "catalog")
 
 @dataclass(frozen=True)
 class ComparableRuns:
-    """Runs of two networks or more that differ in nothing that varies on one network."""
+    """Runs that differ in nothing that varies on one network, of several where there are some."""
 
     runs: Sequence[Mapping[str, Any]]
     varied: Mapping[str, str]
@@ -81,8 +81,9 @@ class ComparableRuns:
 
 
 def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list[ComparableRuns]:
-    """Runs that were asked for the same, of two networks or more, in the order of the first of
-    them. What differs between networks alone does not count, nor do parameters ``besides``."""
+    """Runs that were asked for the same, of two networks or more where there are several, in the
+    order of the first of them. What differs between networks alone does not count, nor do
+    parameters ``besides``."""
     keys = [key for key in _varied(runs) if key not in besides]
     count = len({run["network"] for run in runs})
     seen: set[tuple[Any, ...]] = set()
@@ -99,7 +100,7 @@ def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list
     return [
         ComparableRuns(of, dict(zip(keys, key[:-1], strict=True)), [key[-1]] if labels else [])
         for key, of in found.items()
-        if count > 1 and len({run["network"] for run in of}) > 1
+        if count == 1 or len({run["network"] for run in of}) > 1
     ]
 
 

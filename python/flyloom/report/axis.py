@@ -20,8 +20,8 @@ def rows(
     runs: Sequence[Mapping[str, Any]], networks: Sequence[str], repeated: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """A row for each run: ``curve``, the words that tell it from the others apart from the axis,
-    ``at``, the value on the axis (None where there is none), ``axis``, its name, and all of the
-    run.
+    ``rest``, these without the network where there are several, ``at``, the value on the axis (None
+    where there is none), ``axis``, its name, and all of the run.
 
     The axis is the parameter in which runs differ that has numbers alone, and most of them. Runs
     that differ in a parameter of ``repeated`` alone are the same point of the same curve.
@@ -42,7 +42,9 @@ def rows(
         ]
         at = None if axis is None else run["parameters"].get(axis)
         name = axis and axis.rsplit(".", 1)[-1]
-        out.append({**run, "curve": ", ".join(words), "at": at, "axis": name})
+        rest = words[1:] if len(networks) > 1 else words
+        out.append({**run, "curve": ", ".join(words), "rest": ", ".join(rest), "at": at,
+                    "axis": name})
     order = {name: i for i, name in enumerate(dict.fromkeys(row["curve"] for row in out))}
     return sorted(out, key=lambda row: (order[row["curve"]], row["at"] or 0))
 

@@ -163,6 +163,9 @@ class ComparedFigure:
     """Remarks beside a network's value."""
     at_least: Collection[str] = ()
     """The networks whose true values may be larger than what was found."""
+    topic: str = ""
+    """What the verdict at the top of the page takes it for, one of
+    :data:`flyloom.report.verdict.TOPICS`; empty where it is in the table alone."""
 
 
 def _nothing(*_args: object) -> None:

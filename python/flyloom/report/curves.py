@@ -18,7 +18,7 @@ from flyloom.report.panels import MOST, CurvePanel, CurveStyle, colours, panels,
 WIDTH, HEIGHT = 210, 150
 """The size of a panel in pixels; it is higher where its labels need that."""
 COLUMNS = 3
-"""Panels beside one another, at most."""
+"""Panels beside one another, at most; one more where a panel would be alone in the last row."""
 LINE, GAP = 12.5, 3.0
 """The height of a line of a label, and the least room between labels, in pixels."""
 LONGEST, LINES = 26, 4
@@ -96,7 +96,8 @@ def spec(
     looks = [list(zip(*of, strict=True)) for of in zip(colours(made), styles(made), strict=True)]
     top = 1.02 * max(p["offered_load"] for panel in made for c in panel.curves for p in c["points"])
     parts = []
-    room = COLUMNS if width_pt is None else max(1, min(COLUMNS, int(width_pt / CELL_PT)))
+    most = COLUMNS + 1 if len(made) % COLUMNS == 1 < len(made) <= 2 * (COLUMNS + 1) else COLUMNS
+    room = most if width_pt is None else max(1, min(COLUMNS, int(width_pt / CELL_PT)))
     beside = room if len(made) == 1 and not narrow else 0
     for start in range(0, len(made), room):
         block = slice(start, start + room)

@@ -10,6 +10,8 @@ from flyloom.report import asked
 from flyloom.report.base import ComparedFigure, PageData
 
 LOWER, HIGHER = "lower", "higher"
+RATE = "% of rate"
+"""The unit of what arrives, as a part of what the link of an endpoint carries."""
 
 
 def number(value: float) -> str:
@@ -20,7 +22,7 @@ def number(value: float) -> str:
 
 
 def best_choice(
-    what: str, unit: str, better: str, made: Iterable[tuple[str, str, float]]
+    what: str, unit: str, better: str, made: Iterable[tuple[str, str, float]], topic: str = ""
 ) -> ComparedFigure:
     """A figure by the best selection of each network: of each network, selection and value, the
     mean of those that have both in common."""
@@ -33,7 +35,8 @@ def best_choice(
         if network not in found or sign * mean < sign * found[network][0]:
             found[network] = mean, selection
     return ComparedFigure(what, unit, better, {name: [value] for name, (value, _) in found.items()},
-                          notes={name: choice for name, (_, choice) in found.items() if choice})
+                          notes={name: choice for name, (_, choice) in found.items() if choice},
+                          topic=topic)
 
 
 def of_load(
@@ -65,10 +68,11 @@ def of_load(
             )
         groups = asked.same(same.runs, besides=("seed",))
         choices = [{_selection(run) for run in of} for of in same.by_network().values()]
-        if any(one != choices[0] for one in choices) and max(map(len, choices)) > 1:
+        several = max(map(len, choices)) > 1
+        if several:
             best = best_choice(
                 f"{what}: {said}, best selection", unit, HIGHER,
-                ((run["network"], _selection(run), most(run)) for run in same.runs),
+                ((run["network"], _selection(run), most(run)) for run in same.runs), "traffic",
             )
             yield replace(best, at_least=[
                 run["network"] for run in same.runs
@@ -80,7 +84,8 @@ def of_load(
             words = f", {_selection(one.runs[0])}" if alike and any(chosen.values()) else ""
             yield ComparedFigure(f"{what}: {said}{words}", unit, HIGHER, one.means(most),
                                  notes={} if alike else chosen,
-                                 at_least=[run["network"] for run in one.runs if _is_open(run)])
+                                 at_least=[run["network"] for run in one.runs if _is_open(run)],
+                                 topic="" if several else "traffic")
 
 
 def _is_open(run: Mapping[str, Any]) -> bool:
@@ -110,7 +115,7 @@ def along(
         if axis and len(places) > 1:
             said = axis.rsplit(".", 1)[-1].replace("_", " ")
             named += f", {said} {number(places[0])} to {number(places[-1])}"
-        yield ComparedFigure(named, unit, LOWER, values, places)
+        yield ComparedFigure(named, unit, LOWER, values, places, topic="programs")
 
 
 def of_level(page: PageData, what: str, level: str) -> str:
@@ -121,7 +126,7 @@ def of_level(page: PageData, what: str, level: str) -> str:
 
 def best_proved(
     routings: Sequence[Mapping[str, Any]], what: str, unit: str, better: str,
-    value: Callable[[Any], float | None],
+    value: Callable[[Any], float | None], topic: str = "",
 ) -> ComparedFigure:
     """A figure by the best verified routing of each network."""
     found: dict[str, tuple[float, str]] = {}
@@ -133,4 +138,4 @@ def best_proved(
     labels = {label for _, label in found.values()}
     notes = {name: label for name, (_, label) in found.items()} if len(labels) > 1 else {}
     return ComparedFigure(what, unit, better, {name: [one] for name, (one, _) in found.items()},
-                          notes=notes)
+                          notes=notes, topic=topic)

@@ -23,7 +23,7 @@ def planes(
 ) -> dict[str, dict[str, str]]:
     """The ``links`` of a point on the matrix and, where there are racks, on the floor: SVG by
     title, by the name of the plane, which is empty where there is one plane alone. Rows are in
-    this ``order``, else in that of the racks."""
+    this ``order``, else by the groups."""
     numbers = sorted(set(links["plane"]))
     if len(numbers) < 2:
         return {"": simulated.heat_maps(links, names, groups, floor, switches, UNIT,

@@ -138,7 +138,8 @@ def names_of(jobs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _together(same: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = same[0]
-    out: dict[str, Any] = {key: first[key] for key in ("curve", "at", "axis", "ranks")}
+    out: dict[str, Any] = {key: first[key] for key in ("curve", "rest", "network", "at", "axis",
+                                                      "ranks")}
     out |= {"runs": len(same), "deadlocked": sum(row["deadlocked"] for row in same),
             "low": {}, "high": {}}
     for key in FIGURES:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom.report import section as folder
+from flyloom.report import verdict
 from flyloom.report.answer import answer
 from flyloom.report.base import PageData, PageSection
 from flyloom.report.check import check
@@ -49,10 +50,14 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
         if lost is not None:
             lost(why)
     environment = _environment()
+    figures = _placed(known, "figures", page)
+    judged = answer(page.labels, figures)
     shown = [(section, view) for section in known if (view := views[section.name]) is not None]
     return environment.get_template("page.html.j2").render(
         report=report,
-        answer=answer(page.labels, _placed(known, "figures", page)),
+        answer=judged, verdict=verdict.lines(page, figures),
+        leads=[{**lead, "strengths": verdict.strengths(lead["network"], figures)}
+               for lead in (judged["leads"] if judged else ())],
         colours=list(page.colours.values()),
         tiles=tiles(page),
         shown=[section for section, _ in shown],
@@ -72,8 +77,10 @@ def write(data: Mapping[str, Any], path: str | Path) -> Path:
 
 
 def tiles(page: PageData) -> list[Mapping[str, str]]:
-    """The headlines of all sections: what was built, proven, measured, loaded."""
-    return _placed(folder.sections(), "tiles", page)
+    """The headlines of all sections: what it costs and carries, what was proven,
+    measured, loaded."""
+    known = folder.sections()
+    return [*verdict.tiles(_placed(known, "figures", page)), *_placed(known, "tiles", page)]
 
 
 def _placed(known: list[PageSection], which: str, page: PageData) -> list[Any]:

@@ -10,8 +10,10 @@ COLOURS = ("#0b5394", "#d1660a", "#1b8a6b", "#b0307f", "#7a6a00", "#3aa0dc")
 """Colours of curves that nobody takes for one another on white; a panel has no more curves."""
 MOST = 12
 """Panels of a chart, at most."""
-BY = ("traffic", "workload", "network")
-"""What panels are made by, in this order: each says what is asked of a curve, or of what."""
+BY = ("traffic", "workload", "selection", "routing", "network")
+"""What panels are made by, in this order: each says what is asked of a curve, or of what. """
+CHOICES = ("selection", "routing")
+"""What has panels of its own where there are more networks, which are then compared in them."""
 
 
 @dataclass
@@ -32,7 +34,8 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> list[CurvePanel]:
     a ``label``.
 
     A panel is made for each traffic where curves of several remain to be compared in it, and else
-    for each network; by both where more than six would share one. What is then still too much for
+    for each network; by both where more than six would share one, and by selections
+    where there are more networks than these. What is then still too much for
     a panel goes on in another one.
     """
     said = [_words(curve) for curve in curves]
@@ -41,7 +44,10 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> list[CurvePanel]:
         rest = [name for name in _varied(said) if name not in (*by, key)]
         if key not in _varied(said) or not rest:
             continue
-        if not by or _most(said, by) > len(COLOURS):
+        many = _most(said, by) > len(COLOURS)
+        if key in CHOICES and not (many and _count(said, "network") > _count(said, key)):
+            continue
+        if not by or many:
             by.append(key)
     found: dict[tuple[str, ...], CurvePanel] = {}
     for curve, words in zip(curves, said, strict=True):
@@ -52,6 +58,10 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> list[CurvePanel]:
         panel.names.append(", ".join(left.values()))
         panel.parts.append((left.pop("network", ""), ", ".join(left.values())))
     return [part for panel in found.values() for part in _parts(panel)]
+
+
+def _count(said: Sequence[Mapping[str, str]], key: str) -> int:
+    return len({words.get(key) for words in said})
 
 
 def _words(curve: Mapping[str, Any]) -> dict[str, str]:

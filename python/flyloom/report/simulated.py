@@ -7,7 +7,7 @@ from typing import Any
 
 from flyloom import draw
 from flyloom._core import Topology
-from flyloom.draw.floor import floor_data, racks_of
+from flyloom.draw.floor import DRAWN_COLUMNS, DRAWN_ROWS, floor_data
 from flyloom.draw.heat import FLITS
 from flyloom.report import flit
 from flyloom.report.base import cabled
@@ -176,15 +176,14 @@ def heat_maps(
     order: Sequence[int] | None = None,
 ) -> dict[str, str]:
     """The ``links`` of a point on the matrix and, where there are racks, on the floor: SVG by
-    title. Rows are in this ``order``, else in that of the racks."""
+    title. Rows are in this ``order``, else by the groups. A floor of more racks than can be read
+    is not drawn."""
     known = channels(links, names)
     placed = floor if floor and floor["racks"] else None
     drawings = {MATRIX: draw.heat_matrix_svg(
-        known, switches, switch_groups=groups,
-        switch_racks=racks_of(placed, switches) if placed and order is None else None,
-        switch_names=names, order=order, unit=unit,
+        known, switches, switch_groups=groups, switch_names=names, order=order, unit=unit,
     )}
-    if placed:
+    if placed and len(placed["racks"]) <= DRAWN_COLUMNS * DRAWN_ROWS:
         drawings[FLOOR] = draw.heat_floor_svg(placed, known, unit=unit)
     return drawings
 

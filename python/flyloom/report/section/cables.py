@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionFields, expect
+from flyloom.report.by_network import COLUMNS
 from flyloom.report.charts import CONFIG, INK, MOST, NETWORK_COLOURS, SCHEMA
 from flyloom.report.figure import LOWER
 from flyloom.report.shape import Count, Simple, also
-from flyloom.report.words import some
+from flyloom.report.words import count, some
+from flyloom.support.amounts import dollars
 from flyloom.support.words import amount
 
 KIND_COLOURS = {"copper": "#b8651b", "electric": "#b8651b", "optical": "#2f7fb5"}
@@ -132,7 +134,34 @@ def view(page: PageData) -> dict[str, Any] | None:
     priced = [{**network, "colour": page.colours[network["label"]]}
               for network in page.networks if network["cables"]]
     left_out = some("networks", len(priced), f"the first {MOST}", MOST)
-    return {"chart": chart, "networks": priced, "left_out": left_out} if chart else None
+    notes = sorted({note.rstrip(".") for network in priced
+                    if (note := network["cables"]["cost_note"])})
+    return {"chart": chart, "networks": priced, "left_out": left_out, "notes": notes,
+            "table": _table(priced) if len(priced) <= COLUMNS else None} if chart else None
+
+
+def _table(networks: Sequence[Found]) -> list[dict[str, Any]]:
+    """Cables by kind and length, all of them, their length and their price: a column a network."""
+    found = [network["cables"] for network in networks]
+    kinds = sorted({(row["kind"], length_key(str(row["length_m"])), str(row["length_m"]))
+                    for cables in found for row in cables["classes"]})
+    rows = []
+    for kind, _, length in kinds:
+        counts = [sum(row["count"] for row in cables["classes"]
+                      if (row["kind"], str(row["length_m"])) == (kind, length))
+                  for cables in found]
+        rows.append({"what": f"{kind}, {length} m", "cells": [count(n) if n else "–"
+                                                              for n in counts]})
+    rows.append({"what": "All", "cells": [count(cables["total"]) for cables in found]})
+    if any(cables["length_m"] for cables in found):
+        rows.append({"what": "Length of all (m)", "cells": [
+            "–" if cables["length_m"] is None else f"{cables['length_m']:,.0f}"
+            for cables in found]})
+    if any(cables["cost_usd"] is not None for cables in found):
+        rows.append({"what": "Price of all cables", "cells": [
+            "–" if cables["cost_usd"] is None else dollars(round(cables["cost_usd"]))
+            for cables in found]})
+    return rows
 
 
 def length_key(length_m: str) -> tuple[float, str]:

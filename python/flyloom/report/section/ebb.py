@@ -8,7 +8,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionFields, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
-from flyloom.report.figure import HIGHER, best_proved
+from flyloom.report.figure import HIGHER, RATE, best_proved
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
 
@@ -203,9 +203,9 @@ def tiles(page: PageData) -> list[dict[str, str]]:
     where = f' on {best["network"]}' if page.several else ""
     note = "" if best["verified"] else " (not verified)"
     return [{
-        "head": "Measured", "mood": "plain", "big": f'{ebb["mean"]:.3f}',
+        "head": "Measured", "mood": "plain", "big": f'{100 * ebb["mean"]:.1f} %',
         "small": f'highest effective bisection bandwidth of a verified routing: {best["label"]}'
-                 f'{where}, {ebb["ci_low"]:.3f} to {ebb["ci_high"]:.3f}'
+                 f'{where}, {100 * ebb["ci_low"]:.1f} to {100 * ebb["ci_high"]:.1f} %'
         if best["verified"] else
         f'highest effective bisection bandwidth: {best["label"]}{where}{note}',
     }]
@@ -213,12 +213,13 @@ def tiles(page: PageData) -> list[dict[str, str]]:
 
 def figures(page: PageData) -> Iterator[ComparedFigure]:
     """The best of each network."""
-    yield best_proved(page.routings, "Effective bisection bandwidth", "of the injection rate",
-                      HIGHER, ebb_figure)
+    yield best_proved(page.routings, "Effective bisection bandwidth", RATE, HIGHER,
+                      lambda routing: 100 * routing["ebb"]["mean"] if routing["ebb"] else None,
+                      topic="pairs")
 
 
 SECTION = PageSection(
-    name="ebb", title="Bisection bandwidth", place=80,
+    name="ebb", title="Bisection bandwidth", place=70,
     doc="Effective bisection bandwidth of each routing, over random patterns.",
     when="it was measured of a routing",
     saved={("records", "[]", "ebb"): SavedBandwidth}, border=border,

@@ -139,7 +139,7 @@ def load_spec(
 
 
 SECTION = PageSection(
-    name="load", title="Load", place=70,
+    name="load", title="Load", place=95,
     doc="How evenly the routes of each routing are spread over the channels.",
     when="a routing has loads",
     saved={("records", "[]", "load"): SavedChannelLoads}, border=border,

@@ -155,7 +155,7 @@ def figures(page: PageData) -> Iterator[ComparedFigure]:
     for (graph, processes), runs in groups.items():
         what = f"{kind(graph)} of {processes:,} processes"
         for key, words, unit, scale in (
-            ("maximum_congestion", "busiest channel", "MB", 1e-6), ("finish_ns", "time", "us", 1e-3)
+            ("maximum_congestion", "busiest channel", "MB", 1e-6), ("finish_ns", "time", "µs", 1e-3)
         ):
             known = [run for run in runs if run[key] is not None]
             yield best_choice(f"{what}, mapped: {words}", unit, LOWER, (

@@ -14,6 +14,8 @@ from flyloom.support.amounts import figure, heading
 
 #: In tables with more columns than this, values that all rows share stand beside the table.
 WIDE = 8
+#: Tables with more rows are folded; so are those of simulations, which have sections of their own.
+SHOWN = 12
 
 
 class MeasureColumn(TypedDict):
@@ -81,7 +83,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def view(page: PageData) -> dict[str, Any] | None:
     """The tables of all measures, for the template."""
-    tables = measure_tables(page.data["measures"])
+    tables = measure_tables([m for m in page.data["measures"] if m["name"] != "cost"])
     return {"measures": tables} if tables else None
 
 
@@ -103,12 +105,19 @@ def measure_tables(measures: Sequence[Found]) -> list[dict[str, Any]]:
         ]
         kept = [place for place in range(len(columns)) if place not in same]
         out.append({
-            **measure, "same": ", ".join(said), "columns": [columns[place] for place in kept],
+            **measure, "same": ", ".join(said),
+            "folded": len(rows) > SHOWN or measure["name"].startswith(("sim.", *OWN)),
+            "columns": [columns[place] for place in kept],
             "rows": [{**row, "cells": [row["cells"][place] for place in kept]} for row in rows],
         })
     return out
 
 
+TOPICS = {
+    ("cost", "usd_per_endpoint"): "price", ("cost", "power_w_per_endpoint"): "power",
+    ("resilience", "removed_until_disconnected"): "failures",
+}
+"""What columns of measures say in the verdict at the top."""
 OWN = ("map",)
 """Measures that are compared by what they found of processes, in their own section."""
 CHOSEN = {
@@ -148,8 +157,12 @@ def _compared(measures: Iterator[Found]) -> Iterator[ComparedFigure]:
             for same in asked.same(_once_each(runs, place)):
                 values = same.means(_cell_at(place))
                 what = said or f"{name}: {column['meaning']}".replace("_", " ")
-                yield ComparedFigure(", ".join([what, *same.words()]), column["unit"],
-                                     column["better"], values)
+                unit = column["unit"]
+                if unit == "fraction":
+                    unit, values = "%", {of: [100 * value for value in row]
+                                         for of, row in values.items()}
+                yield ComparedFigure(", ".join([what, *same.words()]), unit, column["better"],
+                                     values, topic=TOPICS.get((name, column["name"]), ""))
 
 
 def _once_each(runs: Sequence[Found], place: int) -> Sequence[Found]:

@@ -16,6 +16,7 @@ from flyloom.report.base import (
     asked_of,
     found_by,
 )
+from flyloom.report.by_network import by_network, time_unit
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along, of_level
 from flyloom.report.shape import Count, also
@@ -83,9 +84,14 @@ def view(page: PageData) -> dict[str, Any] | None:
     if not played:
         return None
     curves = len({row["curve"] for row in played})
-    costs = sorted({row["costs"] for row in played if "costs" in row})
+    costs = sorted({row["costs"] for row in played if row.get("costs")})
+    unit, length_ns = time_unit([row["finish_ns"] for row in played])
     return {"played": played, "costs": costs, "chart": page.chart("messages", spec(played)),
-            "left_out": some("curves", curves, "the first", axis.MOST)}
+            "left_out": some("curves", curves, "the first", axis.MOST),
+            "unit": unit, "length_ns": length_ns, "networks": page.labels,
+            "colours": list(page.colours.values()),
+            "table": by_network(played, page.labels, lambda row: (row["rest"], row["at"]),
+                                lambda row: float(row["finish_ns"]))}
 
 
 def spec(made: Sequence[Found]) -> dict[str, Any] | None:
@@ -125,7 +131,7 @@ def figures(page: PageData) -> Iterator[ComparedFigure]:
     """The time to the last rank, along what varies."""
     runs = [{**run, "value": run["finish_ns"]} for run in page.data["messages"]]
     what = of_level(page, "{workload}", "message")
-    yield from along(runs, ("seed",), "us", what, 1e-3)
+    yield from along(runs, ("seed",), "µs", what, 1e-3)
 
 
 SECTION = PageSection(

@@ -1,12 +1,11 @@
-"""The networks of a report: their counts and distances, floors, racks and who is linked to whom."""
+"""The networks of a report: their counts and distances, and the data of their drawings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom import draw
-from flyloom.draw.floor import floor_data, racks_of
+from flyloom.draw.floor import floor_data
 from flyloom.draw.svg import plural
 from flyloom.report.base import (
     ComparedFigure,
@@ -18,10 +17,9 @@ from flyloom.report.base import (
     cabled,
     expect,
 )
-from flyloom.report.charts import MOST
 from flyloom.report.figure import LOWER
 from flyloom.report.shape import Count, Simple, also, fail, shape, unique, walk
-from flyloom.report.words import count, few, fixed, some, words
+from flyloom.report.words import count, few, fixed, words
 
 #: Rows of the structure table: key, words, unit or explanation, decimals.
 STRUCTURE = (
@@ -36,8 +34,6 @@ STRUCTURE = (
     ("girth", "Girth", "length of the shortest cycle", 0),
     ("moore_fraction", "Moore fraction", "switches / most possible at this degree and diameter", 3),
 )
-#: Links of all matrices of a page that may be drawn one by one; it bounds the page's size.
-MATRIX_LINKS = 60_000
 
 
 # --- the shape of the data -----------------------------------------------------------------------
@@ -235,19 +231,23 @@ def _check_floor(floor: Found, size: int, where: str) -> None:
 
 
 def view(page: PageData) -> dict[str, Any] | None:
-    """The table of counts, and the drawings of the first networks; None where there is none."""
+    """The table of counts; None where there are no networks."""
     if not page.networks:
         return None
-    shown = len(page.networks)
-    budget = MATRIX_LINKS // max(1, min(MOST, shown))
     return {
-        "networks": [
-            _pictures(network, page.colours, budget if place < MOST else 0)
-            for place, network in enumerate(page.networks)
-        ],
-        "structure": structure_rows(page.networks),
-        "left_out": some("networks", shown, f"the first {MOST}, as drawings", MOST),
+        "networks": [{**network, "colour": page.colours[network["label"]]}
+                     for network in page.networks],
+        "structure": [*structure_rows(page.networks), *_racks(page.networks)],
     }
+
+
+def _racks(networks: Sequence[Found]) -> list[dict[str, Any]]:
+    """The row of the racks, where a network has a floor."""
+    counts = [len(network["floor"]["racks"]) if network["floor"] else None for network in networks]
+    if not any(counts):
+        return []
+    return [{"name": "Racks", "unit": "with the computers",
+             "values": [count(value) for value in counts]}]
 
 
 def structure_rows(networks: Sequence[Found]) -> list[dict[str, Any]]:
@@ -290,39 +290,14 @@ def _cell(value: object, decimals: int) -> str:
     return str(value)
 
 
-def _pictures(network: Found, colours: Mapping[str, str], max_links: int) -> dict[str, Any]:
-    """A network with its drawings, none where ``max_links`` is 0, and the facts that the captions
-    quote."""
-    from markupsafe import Markup
-
-    floor, size = network["floor"], cabled(network)
-    columns = {rack["column"] for rack in floor["racks"]} if floor else ()
-    out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
-           "fronts": None, "many_racks": bool(floor) and len(floor["racks"]) > 5,
-           "wide_floor": len(columns) > 5}
-    if not max_links:
-        return out
-    racks: list[str | None] | None = None
-    if floor and floor["racks"]:
-        racks = racks_of(floor, size)
-        out["plan"] = Markup(draw.floor_svg(floor))
-        out["fronts"] = Markup(draw.racks_svg(floor, network["switch_groups"]))
-    if network["edges"]:
-        out["matrix"] = Markup(draw.adjacency_svg(
-            network["edges"], size, switch_groups=network["switch_groups"],
-            switch_racks=racks, max_links=max_links,
-        ))
-    return out
-
-
 def tiles(page: PageData) -> list[dict[str, str]]:
-    """A headline with two networks, and how many more there are."""
-    out = [_built(network) for network in page.networks[:2]]
-    if len(page.networks) > 2:
-        names = few(network["label"] for network in page.networks[2:])
-        more = plural(len(page.networks) - 2, "more network")
-        out.append({"head": "Also built", "big": more, "small": names, "mood": "plain"})
-    return out
+    """A headline with the network, or the number of networks and their sizes."""
+    if not page.several:
+        return [_built(network) for network in page.networks]
+    ends = [f'{network["label"]} {plural(network["structure"]["endpoints"], "endpoint")}'
+            for network in page.networks]
+    return [{"head": "Compared", "big": plural(len(page.networks), "network"), "small": few(ends),
+             "mood": "plain"}]
 
 
 def _built(network: Found) -> dict[str, str]:
@@ -357,7 +332,7 @@ def distances(page: PageData) -> Iterator[ComparedFigure]:
 
 SECTION = PageSection(
     name="networks", title="Networks", place=10,
-    doc="Counts and distances of each network, its floor, racks and links.",
+    doc="Counts and distances of each network.",
     when="the experiment has points",
     saved={("networks", "*"): SavedNetwork, (): NetworkFacts}, border=border,
     of_network=SectionFields(shape=NetworkDrawings, of=of_network, check=check),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report import axis, packet_maps, packets, simulated
+from flyloom.report import axis, packets, simulated
 from flyloom.report.base import (
     ChannelEnds,
     ComparedFigure,
@@ -19,8 +19,8 @@ from flyloom.report.base import (
     check_links,
     dotted,
     found_by,
-    shown,
 )
+from flyloom.report.by_network import by_network, time_unit
 from flyloom.report.figure import along, of_level, of_load
 from flyloom.report.over_seeds import pooled
 from flyloom.report.shape import Count, also, fail
@@ -135,21 +135,23 @@ def check(run: Found, data: Found, where: str) -> None:
 
 
 def view(page: PageData) -> dict[str, Any] | None:
-    """Curves and tables of loads, times of traces, and use of links."""
+    """Curves and tables of loads, and times of traces."""
     runs = page.data["packets"]
     driven, traced = packets.curves(runs, page.labels), packets.traced(runs, page.labels)
     if not (driven or traced):
         return None
-    heat, heat_of = packet_maps.heat(runs, page.networks)
+    unit, length_ns = time_unit([row["max_comm_ns"] for row in traced])
     curves = len({row["curve"] for row in traced})
     return {
         "driven": driven, "chart": page.chart("packet-load", packets.curves_spec(driven)),
+        "summary": simulated.rows(driven), "networks": page.labels,
+        "colours": list(page.colours.values()), "unit": unit, "length_ns": length_ns,
+        "table": by_network(traced, page.labels, lambda row: (row["rest"], row["at"]),
+                            lambda row: row["max_comm_ns"]),
         "traced": traced, "trace_chart": page.chart("packet-trace", packets.traced_spec(traced)),
         "left_out": " ".join(filter(None, (
             some("curves", curves, "the first", axis.MOST), packets.off_axis(traced),
         ))),
-        "heat": shown(heat),
-        "heat_left_out": some("maps of links", heat_of, "the first", simulated.MAPS),
     }
 
 
@@ -172,7 +174,7 @@ def traces(page: PageData) -> Iterator[ComparedFigure]:
         for job in run["jobs"] or () if job["max_comm_ns"] is not None
     ]
     what = of_level(page, "{job}: slowest process", "packet")
-    yield from along(runs, ("seed",), "us", what, 1e-3)
+    yield from along(runs, ("seed",), "µs", what, 1e-3)
 
 
 SECTION = PageSection(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report.base import (
@@ -86,11 +86,21 @@ def view(page: PageData) -> dict[str, Any] | None:
     shown = [{**row, "rate": rate_said(row), "whose": WORDS.get(row["source"], row["source"])}
              for row in rows]
     is_one = len({(row["rate"], row["whose"]) for row in shown}) == 1
-    return {"rows": shown, "apart": few(several), "is_one": is_one}
+    together: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in shown:
+        of = together.setdefault((row["by"], row["rate"], row["whose"]), {**row, "networks": []})
+        of["networks"].append(row["network"])
+    rows = [{**row, "network": _named(row["networks"], page.labels)} for row in together.values()]
+    return {"rows": rows, "apart": few(several), "is_one": is_one}
+
+
+def _named(networks: Sequence[str], labels: Sequence[str]) -> str:
+    """Networks by name, or that these are all of several."""
+    return "all" if len(networks) == len(labels) > 1 else few(networks)
 
 
 SECTION = PageSection(
-    name="rates", title="Rates of links", place=15,
+    name="rates", title="Rates of links", place=105,
     doc="Which rate of links bills and simulators used, and who says it.",
     when="a point has a bill, or packets or messages over its network",
     saved={

@@ -18,9 +18,8 @@ from flyloom.report.base import (
     asked_of,
     check_links,
     found_by,
-    shown,
 )
-from flyloom.report.figure import of_load
+from flyloom.report.figure import RATE, of_load
 from flyloom.report.over_seeds import pooled
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
@@ -90,20 +89,17 @@ def check(run: Found, data: Found, where: str) -> None:
 
 
 def view(page: PageData) -> dict[str, Any] | None:
-    """Curves and tables of all loads, distributions of some, and use of links."""
+    """Curves and tables of all loads, and distributions of some."""
     curves = simulated.curves(page.data["simulations"], page.labels)
     if not curves:
         return None
     drawn = sum(bool(curve["points"]) for curve in curves)
-    mapped = sum(any(point["links"] for point in curve["points"]) for curve in curves)
     return {
         "chart": page.chart("flit", flit.curves_spec(curves)),
         "distributions": page.chart("packets", simulated.distributions(curves)),
         "left_out": some("curves", drawn, "the first", simulated.DISTRIBUTIONS),
         "curves": simulated.rows(curves),
         "saturations": any(c["saturation_throughput"] is not None for c in curves),
-        "heat": shown(simulated.heat(curves, page.networks)),
-        "heat_left_out": some("curves with links", mapped, "the first", simulated.MAPS),
     }
 
 
@@ -114,13 +110,13 @@ def figures(page: PageData) -> Iterator[ComparedFigure]:
     known = all(curve["saturation_throughput"] is not None for curve in curves)
 
     def most(run: Found) -> float:
-        """The saturation throughput of a curve; where that is not known, the highest accepted
-        load."""
+        """The saturation throughput of a curve in per cent of the rate of an endpoint; where that
+        is not known, the highest accepted load."""
         curve = run["curve"]
         arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
-        return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))
+        return 100 * (curve["saturation_throughput"] if known else max(arrives, default=0.0))
 
-    yield from of_load(curves, "flits an endpoint and cycle", most,
+    yield from of_load(curves, RATE, most,
                        "saturation" if known else "most that arrives",
                        ("cycles", "mean_packet_latency_cycles"))
 
