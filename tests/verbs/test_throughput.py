@@ -438,7 +438,7 @@ def test_the_busiest_channels_are_those_that_limit_the_traffic(how):
 
 
 def test_no_channel_is_loaded_by_flow_in_cycles():
-    """A ring of four, one flow to the next switch: half of what fits goes each way round, so that
+    """A ring of four, one flow to the next switch: half of what fits goes in each direction, so that
     every channel is used in one direction alone."""
     ring = fl.network("ring:n=4,p=1")
     found = fl.throughput(ring, [(0, 1, 1.0)])

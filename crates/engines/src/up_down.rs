@@ -96,8 +96,9 @@ impl RootSwitch {
 }
 
 /// Ranks by level of a tree, the top level first, then by number; every switch of the top level is
-/// a root. `None` where more than a few cables do not join neighbouring levels, or where some endpoint cannot be
-/// reached up and then down from every other one of its connected part. O(switches * arcs).
+/// a root. `None` where more than a few cables do not join neighbouring levels, or where some
+/// endpoint cannot be reached up and then down from every other one of its connected part.
+/// O(switches * arcs).
 fn by_level(on: &Topology) -> Option<(UpDownRanks, Vec<u32>)> {
     let level = fabric::tree::nearly_tree_levels(on)?;
     let mut order: Vec<u32> = (0..on.switches().len() as u32).collect();

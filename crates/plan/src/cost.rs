@@ -85,8 +85,8 @@ pub struct Bill {
     pub nics_usd: f64,
     /// Power of what is counted and known, watts; without cooling.
     pub power_w: f64,
-    /// `power_w` over the endpoints, watts; none without endpoints, and where the catalogue does not
-    /// say the power of the switches.
+    /// `power_w` over the endpoints, watts; none without endpoints, and where the catalogue does
+    /// not say the power of the switches.
     pub power_w_per_endpoint: Option<f64>,
     /// What is counted but whose power the catalogue does not say, passive fibres and cables apart.
     pub power_unknown: Vec<String>,
