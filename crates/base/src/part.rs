@@ -21,8 +21,6 @@ pub struct PartDescription {
     /// What the part is, as one plain sentence without its full stop. It is empty where the doc
     /// comment of the parameters says it, see [`PartDescription::about`].
     pub doc: &'static str,
-    /// The publication that the part is from; empty where there is none.
-    pub source: &'static str,
     /// The parameters that name files. Their files go with a point of an experiment to the machine
     /// that runs it.
     pub files: &'static [&'static str],
@@ -32,7 +30,7 @@ pub struct PartDescription {
 impl PartDescription {
     /// A part without parameters.
     pub const fn new(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, source: "", files: &[], schemas: [None; MOST_STRUCTS] }
+        Self { name, doc, files: &[], schemas: [None; MOST_STRUCTS] }
     }
 
     /// A part that is described by the comment of its parameters, the struct `T`.
@@ -52,13 +50,6 @@ impl PartDescription {
             free += 1;
         }
         self.schemas[free] = Some(|| schemars::schema_for!(T).to_value());
-        self
-    }
-
-    /// Adds the publication that the part is from.
-    #[must_use]
-    pub const fn published(mut self, source: &'static str) -> Self {
-        self.source = source;
         self
     }
 
@@ -198,7 +189,6 @@ mod tests {
         const PLAIN: PartDescription = PartDescription::new("plain", "nothing to say");
         const FULL: PartDescription = PartDescription::new("full", "all there is")
             .takes::<TestPartParameters>()
-            .published("A paper")
             .reads(&["f"]);
         assert_eq!(PLAIN.schema(), json!({}));
         assert_eq!(FULL.schema()["properties"]["times"]["description"], "How often.");
@@ -207,6 +197,6 @@ mod tests {
             PartDescription::of::<TestPartParameters>("often").about(),
             "How often a thing happens."
         );
-        assert_eq!((FULL.name, FULL.source, FULL.files), ("full", "A paper", &["f"][..]));
+        assert_eq!((FULL.name, FULL.files), ("full", &["f"][..]));
     }
 }

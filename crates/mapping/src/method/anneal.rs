@@ -28,8 +28,7 @@ struct AnnealingMethod;
 
 impl MappingMethod for AnnealingMethod {
     const PART: PartDescription =
-        PartDescription::new("anneal", "improves: simulated annealing of hop-bytes")
-            .published("Kirkpatrick, Gelatt, Vecchi, Science 1983");
+        PartDescription::new("anneal", "improves: simulated annealing of hop-bytes");
     const IMPROVES: bool = true;
 
     fn step<M: SiteMetric>(

@@ -26,8 +26,7 @@ struct BisectionMethod;
 
 impl MappingMethod for BisectionMethod {
     const PART: PartDescription =
-        PartDescription::new("bisection", "processes and network in halves, again and again")
-            .published("Pellegrini, Roman, HPCN 1996");
+        PartDescription::new("bisection", "processes and network in halves, again and again");
 
     fn step<M: SiteMetric>(
         run: &PreparedMappingProblem<'_, M>,

@@ -21,8 +21,7 @@ struct GreedyMethod;
 
 impl MappingMethod for GreedyMethod {
     const PART: PartDescription =
-        PartDescription::new("greedy", "heaviest traffic first, to the nearest free slot")
-            .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
+        PartDescription::new("greedy", "heaviest traffic first, to the nearest free slot");
 
     fn step<M: SiteMetric>(
         run: &PreparedMappingProblem<'_, M>,

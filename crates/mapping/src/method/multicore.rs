@@ -23,8 +23,7 @@ struct MulticoreMethod;
 
 impl MappingMethod for MulticoreMethod {
     const PART: PartDescription =
-        PartDescription::new("multicore", "parts as large as an endpoint, then these greedily")
-            .published("Hoefler, Snir, ICS 2011, section 4.4");
+        PartDescription::new("multicore", "parts as large as an endpoint, then these greedily");
 
     fn step<M: SiteMetric>(
         run: &PreparedMappingProblem<'_, M>,

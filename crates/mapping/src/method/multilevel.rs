@@ -24,8 +24,7 @@ impl MappingMethod for MultilevelMethod {
     const PART: PartDescription = PartDescription::new(
         "multilevel",
         "heavy pairs made one again and again, mapped, taken apart",
-    )
-    .published("Walshaw, Cross, Future Generation Computer Systems 2001");
+    );
 
     fn step<M: SiteMetric>(
         run: &PreparedMappingProblem<'_, M>,

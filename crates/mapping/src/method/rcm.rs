@@ -20,8 +20,7 @@ struct CuthillMckeeMethod;
 
 impl MappingMethod for CuthillMckeeMethod {
     const PART: PartDescription =
-        PartDescription::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee")
-            .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
+        PartDescription::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee");
 
     fn step<M: SiteMetric>(
         run: &PreparedMappingProblem<'_, M>,

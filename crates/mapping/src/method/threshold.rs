@@ -17,8 +17,7 @@ struct ThresholdMethod;
 
 impl MappingMethod for ThresholdMethod {
     const PART: PartDescription =
-        PartDescription::new("threshold", "improves: threshold accepting of hop-bytes")
-            .published("Dueck, Scheuer, J. Computational Physics 1990");
+        PartDescription::new("threshold", "improves: threshold accepting of hop-bytes");
     const IMPROVES: bool = true;
 
     fn step<M: SiteMetric>(

@@ -15,8 +15,7 @@ use verify::VerifiedRouting;
 pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::UpDown,
     candidates: 2,
-    ..PathSelectionEntry::published(
-        "Besta & Hoefler, SC14, section V",
+    ..PathSelectionEntry::usual(
         "anca",
         "On trees: up by the port with the shorter of several drawn queues, then down (adaptive \
          nearest common ancestor)",

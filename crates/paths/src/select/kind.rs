@@ -51,13 +51,4 @@ impl PathSelectionEntry {
             choose: DetourGuide::minimal_port,
         }
     }
-
-    /// As [`Self::usual`], from a publication.
-    pub(super) const fn published(
-        source: &'static str,
-        name: &'static str,
-        doc: &'static str,
-    ) -> Self {
-        Self { part: PartDescription::new(name, doc).published(source), ..Self::usual(name, doc) }
-    }
 }

@@ -12,8 +12,7 @@ pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::ProgressiveDetours,
     compares: true,
     choose: ugal_l::choose,
-    ..PathSelectionEntry::published(
-        "Jiang, Kim & Dally, ISCA 2009",
+    ..PathSelectionEntry::usual(
         "par",
         "As UGAL-L, with a second choice behind the first hop; in networks of groups only while \
          the packet is in the group of its source (PAR)",

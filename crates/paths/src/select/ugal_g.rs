@@ -14,8 +14,7 @@ pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     compares: true,
     sees_far: true,
     choose,
-    ..PathSelectionEntry::published(
-        "Singh, thesis, Stanford 2005",
+    ..PathSelectionEntry::usual(
         "ugal_g",
         "The minimal path or a detour over one of several drawn switches, by all queues on the \
          path (UGAL-G)",

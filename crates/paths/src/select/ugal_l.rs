@@ -17,8 +17,7 @@ pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     compares: true,
     on_tables: true,
     choose,
-    ..PathSelectionEntry::published(
-        "Singh, thesis, Stanford 2005",
+    ..PathSelectionEntry::usual(
         "ugal_l",
         "The minimal path or a detour over one of several drawn switches, by the queues at the \
          source (UGAL-L)",

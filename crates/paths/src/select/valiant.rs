@@ -13,8 +13,7 @@ use crate::word::PacketHeader;
 pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::Detours,
     choose,
-    ..PathSelectionEntry::published(
-        "Valiant, SIAM Journal on Computing 11(2), 1982",
+    ..PathSelectionEntry::usual(
         "valiant",
         "Over an intermediate switch that is drawn for each packet (Valiant 1982)",
     )
