@@ -260,8 +260,9 @@ def test_a_need_is_a_file(tmp_path):
 
 @pytest.mark.parametrize(("text", "words", "said"), [
     ("[chose]\n", (), "there is no table [choose]"),
-    ("[choose]\nradix = 32\n", (), "choose.endpoints is missing"),
-    ("[choose]\nendpoints = 9\nbudgets = 3\n", (), "choose.budgets: there is no such key"),
+    ("[choose]\nradix = 32\n", (), "line 1, column 2: choose: missing field `endpoints`"),
+    ("[choose]\nendpoints = 9\nbudgets = 3\n", (),
+     "line 3, column 1: choose: unknown field `budgets`, did you mean budget?"),
     ("[choose\n", (), "need.toml"),
     ("[choose]\nendpoints = 'x'\n", (), "endpoints"),
     ("[choose]\nendpoints = 9\nweights = { speed = 1 }\n", (), "there is no 'speed'"),

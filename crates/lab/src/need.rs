@@ -97,7 +97,14 @@ pub fn network_choice(given: &Value) -> Result<NetworkChoiceParameters, Refusal>
         let help = taken::taken::<NetworkChoiceParameters>("[choose]", "");
         return Err(Refusal::new("choose", "not a table", help));
     }
-    fields::typed(given).map_err(|(field, why)| {
+    fields::typed(given).map_err(|(field, mut why)| {
+        // the keys stand in the help
+        if why.starts_with("unknown field ")
+            && let Some(at) = why.find(" expected one of ")
+        {
+            why.truncate(at);
+        }
+        let why = why.trim_end_matches(',').to_owned();
         taken::refused::<NetworkChoiceParameters>("[choose]", field, why, "").within("choose")
     })
 }
