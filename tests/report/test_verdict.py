@@ -48,6 +48,8 @@ def lines(data: dict) -> dict[str, str]:
      {"a": 90.0, "b": 100.0, "c": 100.2, "d": 50.0},
      "Uniform traffic: c and b are alike: c carries 100 Gbit/s an endpoint; last is d"
      " (50 Gbit/s)."),
+    ("traffic", "Uniform traffic, lanes 1: saturation", "% of rate", "higher", {"a": 7.5, "b": 5.0},
+     "Uniform traffic (lanes 1): a carries 7.5 % of the rate, 50 % more than b (5 %)."),
     ("failures", "Links that fail at random until it falls apart", "%", "higher", {"a": 40.0},
      "a stays in one piece until 40 % of its links have failed at random."),
     ("programs", "all_reduce, bytes 1 to 8", "µs", "lower", {"a": (1.0, 8.0), "b": (2.0, 16.0)},

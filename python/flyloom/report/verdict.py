@@ -151,7 +151,8 @@ def _of(one: ComparedFigure) -> str:
     """What a figure is of: a traffic, a catalogue, a program."""
     if one.topic == "traffic":
         first, *besides = one.what.split(":")[0].split(", ")
-        return " ".join([first[:1].lower() + first[1:], *besides])
+        rest = f" ({', '.join(besides)})" if besides else ""
+        return f"{first[:1].lower()}{first[1:]}{rest}"
     if one.topic in ("price", "power"):
         return ", ".join(one.what.split(", ")[1:])
     if one.topic == "programs":
