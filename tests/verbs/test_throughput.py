@@ -438,8 +438,8 @@ def test_the_busiest_channels_are_those_that_limit_the_traffic(how):
 
 
 def test_no_channel_is_loaded_by_flow_in_cycles():
-    """A ring of four, one flow to the next switch: half of what fits goes in each direction, so that
-    every channel is used in one direction alone."""
+    """A ring of four, one flow to the next switch: half of what fits goes in each direction, so
+    that every channel is used in one direction alone."""
     ring = fl.network("ring:n=4,p=1")
     found = fl.throughput(ring, [(0, 1, 1.0)])
     assert found.maximum_achievable_throughput == pytest.approx(2)
