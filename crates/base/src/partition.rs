@@ -119,10 +119,20 @@ impl WeightedGraph {
     }
 
     /// The edges of `v`: the other end and the weight.
+    #[inline]
     pub fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
         let weights = self.weights[row.clone()].iter();
         self.targets[row].iter().zip(weights).map(|(&w, &weight)| (w as usize, weight))
+    }
+
+    /// The weight of the edge between `v` and `w`, 0 where there is none, in a graph whose rows are
+    /// ascending. O(log(edges of v)).
+    #[inline]
+    pub fn weight(&self, v: usize, w: usize) -> u32 {
+        let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
+        let found = self.targets[row.clone()].binary_search(&(w as u32));
+        found.map_or(0, |place| self.weights[row.start + place])
     }
 
     fn heaviest(&self) -> u64 {

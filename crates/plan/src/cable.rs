@@ -8,8 +8,8 @@ use super::shop::PriceSource;
 use base::{LinkId, Refusal, TerminalId};
 use fabric::network::{CablePlug, Topology};
 use serde::Serialize;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 /// The identity of a cable of the network.
@@ -98,14 +98,16 @@ impl PriceSource<'_> {
 struct CatalogCableOffers<'a> {
     catalog: &'a Catalog,
     /// The index in `all` of the offer for each [`PlannedCable::kind_bought`].
-    of: HashMap<(bool, u64, u64), usize>,
+    of: BTreeMap<(bool, u64, u64), usize>,
+    /// The key of the last cable bought, and the index of its offer.
+    last: Option<((bool, u64, u64), usize)>,
     all: Vec<(CableKind, CatalogOffer)>,
 }
 
 impl<'a> CatalogCableOffers<'a> {
     /// A cache of the offers of `catalog`, empty at first.
     fn new(catalog: &'a Catalog) -> Self {
-        Self { catalog, of: HashMap::new(), all: Vec::new() }
+        Self { catalog, of: BTreeMap::new(), last: None, all: Vec::new() }
     }
 
     /// The kind and the offer that `cable` is bought as.
@@ -113,7 +115,11 @@ impl<'a> CatalogCableOffers<'a> {
     /// # Errors
     /// When the catalogue has nothing that reaches.
     fn buy(&mut self, cable: &PlannedCable) -> Result<&(CableKind, CatalogOffer), Refusal> {
-        let number = match self.of.entry(cable.kind_bought()) {
+        let key = cable.kind_bought();
+        if let Some((_, number)) = self.last.filter(|last| last.0 == key) {
+            return Ok(&self.all[number]);
+        }
+        let number = match self.of.entry(key) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
                 let (length_m, rate_gbps) = (cable.length_m, cable.rate_gbps);
@@ -121,6 +127,7 @@ impl<'a> CatalogCableOffers<'a> {
                 *place.insert(self.all.len() - 1)
             }
         };
+        self.last = Some((key, number));
         Ok(&self.all[number])
     }
 }
@@ -186,12 +193,13 @@ pub(super) fn cables_needed(
         device: Device::Switch(plug.switch),
         port: plug.port,
     };
+    let rates = shop.rates(t);
     let mut list = Vec::with_capacity(t.links().len() + t.terminals().len());
     for (i, link) in t.links().iter().enumerate() {
         let (a, b) = (end(link.a), end(link.b));
         let step = step_of(t, floor, CableId::Link(LinkId::from(i)));
         let id = CableId::Link(LinkId::from(i));
-        let rate_gbps = shop.rate_gbps(t, &link.cable);
+        let rate_gbps = rates.gbps(&link.cable);
         list.push(run(id, step, [a.min(b), a.max(b)], rate_gbps, floor, rules));
     }
     for (i, terminal) in t.terminals().iter().enumerate() {
@@ -200,7 +208,7 @@ pub(super) fn cables_needed(
         let a =
             CableEnd { seat, device: Device::Endpoint(e), port: terminal.rail.saturating_add(1) };
         let id = CableId::Terminal(TerminalId::from(i));
-        let rate_gbps = shop.rate_gbps(t, &terminal.cable);
+        let rate_gbps = rates.gbps(&terminal.cable);
         list.push(run(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules));
     }
     list

@@ -131,8 +131,8 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
     }
     // the sums do not depend on the order of the cables
     let mut alike: BTreeMap<(bool, u64, u64), (&PlannedCable, u64)> = BTreeMap::new();
-    for cable in cables {
-        alike.entry(cable.kind_bought()).or_insert((cable, 0)).1 += 1;
+    for cables in cables.chunk_by(|x, y| x.kind_bought() == y.kind_bought()) {
+        alike.entry(cables[0].kind_bought()).or_insert((&cables[0], 0)).1 += cables.len() as u64;
     }
     for (cable, count) in alike.into_values() {
         let offer = shop.buy(cable)?;
@@ -200,8 +200,9 @@ pub(super) fn switches_by_ports(t: &Topology) -> BTreeMap<u32, u64> {
 /// The number of adapters of each rate, whose bits are the key: rates above 0 sort as these do.
 fn adapters_by_rate(t: &Topology, shop: PriceSource<'_>) -> BTreeMap<u64, u64> {
     let mut by_rate = BTreeMap::new();
+    let rates = shop.rates(t);
     for terminal in t.terminals() {
-        *by_rate.entry(shop.rate_gbps(t, &terminal.cable).to_bits()).or_default() += 1;
+        *by_rate.entry(rates.gbps(&terminal.cable).to_bits()).or_default() += 1;
     }
     by_rate
 }

@@ -20,6 +20,7 @@ mod fitting;
 pub mod floor;
 mod gaps;
 mod hints;
+mod hop_sums;
 mod identify;
 mod labels;
 mod lines;

@@ -4,8 +4,8 @@
 //! Naval Research Logistics Quarterly 1973: exchanges of pairs, each taken where it is an
 //! improvement.
 
+use super::hop_sums::{CableHopSums, FloorArea, FloorSpot};
 use super::packing::{RackLoad, RackSwitchGroups};
-use super::placing::FloorSpot;
 use super::rules::FloorRules;
 use base::partition::WeightedGraph;
 use base::{Interrupted, ProgressWatch};
@@ -33,12 +33,28 @@ pub(super) struct RackAssignmentOptimizer<'a> {
     /// Length of a cable within a rack; then what a cable between racks has beside their distance.
     inside: i64,
     overhead: i64,
+    /// What a cable gets longer by a column, and by a row.
+    pitch: (i64, i64),
     /// The position of each piece.
     of: Vec<SwitchGroupPosition>,
     /// Length of the cables of each piece.
     length: Vec<i64>,
+    /// Number of cables of each piece.
+    count: Vec<i64>,
+    /// Cables times hops for each piece in the area of its cell, while pieces move; `None` where
+    /// lengths are added up each time.
+    sums: Option<CableHopSums<'a>>,
     /// Pieces that are to be looked at: those whose cables have changed.
     open: Vec<bool>,
+}
+
+/// What is reused from one search for a better rack to the next.
+#[derive(Default)]
+struct RackSearchScratch {
+    /// The racks that the neighbours of a piece are in, with the number of cables to each.
+    near: Vec<(u32, i64)>,
+    /// By piece, the number of its cables to the pieces of one rack.
+    to_home: Vec<i64>,
 }
 
 /// A rack and what is in it.
@@ -50,6 +66,7 @@ struct RackContents {
     most: u64,
     load: RackLoad,
     at: [i32; 2],
+    spot: FloorSpot,
 }
 
 impl<'a> RackAssignmentOptimizer<'a> {
@@ -65,10 +82,10 @@ impl<'a> RackAssignmentOptimizer<'a> {
         let long = 1.0 + rules.slack_fraction;
         let (along, across) = (mm(rules.pitch_m * long), mm(rules.row_pitch() * long));
         let counted = rules.counts_endpoints();
-        let rack = |((cell, all), &(row, column)): ((u32, Vec<u32>), &FloorSpot)| {
+        let rack = |((cell, all), &spot): ((u32, Vec<u32>), &FloorSpot)| {
             let load = pieces.load(&all, true);
-            let at = [place(column, along), place(row, across)];
-            RackContents { pieces: all, cell, most: 0, load, at }
+            let at = [place(spot.1, along), place(spot.0, across)];
+            RackContents { pieces: all, cell, most: 0, load, at, spot }
         };
         let mut moving = Self {
             pieces,
@@ -76,8 +93,11 @@ impl<'a> RackAssignmentOptimizer<'a> {
             racks: racks.into_iter().zip(spots).map(rack).collect(),
             inside: mm(rules.inside_m),
             overhead: 2 * mm(rules.overhead_m * long + rules.slack_m),
+            pitch: (along, across),
             of: vec![SwitchGroupPosition::default(); pieces.switches.len()],
             length: Vec::new(),
+            count: Vec::new(),
+            sums: None,
             open: vec![true; pieces.switches.len()],
         };
         let mut most: BTreeMap<u32, u64> = BTreeMap::new();
@@ -106,7 +126,9 @@ impl<'a> RackAssignmentOptimizer<'a> {
         watch: &dyn ProgressWatch,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         self.arrange();
-        let mut scratch = Vec::new();
+        self.keep_sums();
+        let to_home = vec![0; self.of.len()];
+        let mut scratch = RackSearchScratch { near: Vec::new(), to_home };
         for round in 0..ROUNDS {
             let mut better = false;
             for piece in 0..self.of.len() {
@@ -129,6 +151,26 @@ impl<'a> RackAssignmentOptimizer<'a> {
             rack.pieces
         };
         Ok(self.racks.into_iter().map(sorted).collect())
+    }
+
+    /// Begins to keep sums for each piece in the area of its cell, where that can be.
+    fn keep_sums(&mut self) {
+        let cables = self.cables();
+        let count = |p| cables.edges(p).map(|(_, w)| i64::from(w)).sum();
+        self.count = (0..self.of.len()).map(count).collect();
+        if self.racks.iter().any(|rack| rack.at.contains(&i32::MAX)) {
+            return;
+        }
+        let mut areas: Vec<FloorArea> = Vec::new();
+        // by rack, the area of its cell; the racks of a cell follow one another
+        let mut area_of: Vec<u32> = Vec::with_capacity(self.racks.len());
+        for racks in self.racks.chunk_by(|x, y| x.cell == y.cell) {
+            area_of.resize(area_of.len() + racks.len(), areas.len() as u32);
+            areas.push(FloorArea::around(racks.iter().map(|rack| rack.spot)));
+        }
+        let spot = |p: usize| self.racks[self.of[p].rack as usize].spot;
+        let area = |p: usize| area_of[self.of[p].rack as usize];
+        self.sums = CableHopSums::new(cables, spot, areas, area);
     }
 
     /// Racks of one cell change places where they need as many racks beside them and that makes
@@ -230,24 +272,49 @@ impl<'a> RackAssignmentOptimizer<'a> {
         edges.sum()
     }
 
+    /// The same, where `within` of the cables are to pieces that are in `rack`.
+    fn length_within(&self, piece: usize, rack: u32, within: i64) -> i64 {
+        let Some(sums) = &self.sums else { return self.length_at(piece, rack) };
+        let (along, across) = sums.at(piece, self.racks[rack as usize].spot);
+        let apart = along * self.pitch.0 + across * self.pitch.1;
+        apart + self.overhead * (self.count[piece] - within) + self.inside * within
+    }
+
     fn cables(&self) -> &'a WeightedGraph {
         &self.pieces.cables
     }
 
     /// The rack of a neighbour that `piece` had best go to, and the piece that it had best change
     /// places with, where that makes cables shorter.
-    fn best(&self, piece: usize, racks: &mut Vec<u32>) -> Option<(u32, Option<u32>)> {
+    fn best(&self, piece: usize, scratch: &mut RackSearchScratch) -> Option<(u32, Option<u32>)> {
         let home = self.of[piece].rack;
         let from = &self.racks[home as usize];
-        racks.clear();
-        let near = self.cables().edges(piece).map(|(q, _)| self.of[q].rack);
-        racks.extend(near.filter(|&r| r != home && self.racks[r as usize].cell == from.cell));
-        racks.sort_unstable();
-        racks.dedup();
+        let near = self.cables().edges(piece).map(|(q, w)| (self.of[q].rack, i64::from(w)));
+        scratch.near.clear();
+        scratch
+            .near
+            .extend(near.filter(|&(r, _)| r != home && self.racks[r as usize].cell == from.cell));
+        if scratch.near.is_empty() {
+            return None;
+        }
+        scratch.near.sort_unstable();
+        let from_home = || from.pieces.iter().flat_map(|&p| self.cables().edges(p as usize));
+        from_home().for_each(|(q, w)| scratch.to_home[q] += i64::from(w));
+        let best = self.best_of(piece, scratch);
+        from_home().for_each(|(q, _)| scratch.to_home[q] = 0);
+        best
+    }
+
+    /// The best of the racks that `scratch` has.
+    fn best_of(&self, piece: usize, scratch: &RackSearchScratch) -> Option<(u32, Option<u32>)> {
+        let home = self.of[piece].rack;
+        let from = &self.racks[home as usize];
         let load = self.pieces.loads[piece];
         let (mut best, mut most) = (None, 0);
-        for &rack in racks.iter() {
-            let shorter = self.length[piece] - self.length_at(piece, rack);
+        for cables in scratch.near.chunk_by(|x, y| x.0 == y.0) {
+            let rack = cables[0].0;
+            let within = cables.iter().map(|(_, w)| w).sum();
+            let shorter = self.length[piece] - self.length_within(piece, rack, within);
             if shorter <= 0 {
                 continue;
             }
@@ -264,7 +331,8 @@ impl<'a> RackAssignmentOptimizer<'a> {
             let apart = 2 * (self.distance(home, from.at, rack, to.at) - self.inside);
             for &other in &to.pieces {
                 let (q, theirs) = (other as usize, self.pieces.loads[other as usize]);
-                let gain = shorter + self.length[q] - self.length_at(q, home);
+                let after = self.length_within(q, home, scratch.to_home[q]);
+                let gain = shorter + self.length[q] - after;
                 if gain <= most {
                     continue;
                 }
@@ -281,21 +349,35 @@ impl<'a> RackAssignmentOptimizer<'a> {
     }
 
     fn between(&self, a: usize, b: usize) -> i64 {
-        self.cables().edges(a).filter(|&(q, _)| q == b).map(|(_, w)| i64::from(w)).sum()
+        self.cables().weight(a, b).into()
     }
 
     /// `piece` goes to `rack`, and `other` to where it was.
     fn go(&mut self, piece: usize, rack: u32, other: Option<u32>) {
         let home = self.of[piece].rack;
-        self.put(piece, rack);
+        self.shift(piece, rack);
         if let Some(other) = other {
-            self.put(other as usize, home);
+            self.shift(other as usize, home);
         }
-        for p in [Some(piece), other.map(|p| p as usize)].into_iter().flatten() {
-            self.renew(p);
-            for (q, _) in self.cables().edges(p) {
-                self.renew(q);
-            }
+    }
+
+    /// `piece` goes to `rack`, and the lengths of its cables change.
+    fn shift(&mut self, piece: usize, rack: u32) {
+        let before = self.of[piece];
+        self.put(piece, rack);
+        let after = self.of[piece];
+        for (q, w) in self.cables().edges(piece) {
+            let other = self.of[q];
+            let [old, new] = [before, after]
+                .map(|of| i64::from(w) * self.distance(other.rack, other.at, of.rack, of.at));
+            self.length[q] += new - old;
+            self.length[piece] += new - old;
+            self.open[q] = true;
+        }
+        self.open[piece] = true;
+        if let Some(sums) = &mut self.sums {
+            let [from, to] = [before, after].map(|of| self.racks[of.rack as usize].spot);
+            sums.moved(piece, from, to);
         }
     }
 
@@ -312,10 +394,5 @@ impl<'a> RackAssignmentOptimizer<'a> {
         to.load = to.load.and(load);
         self.of[piece] = SwitchGroupPosition { at: to.at, rack, place: to.pieces.len() as u32 };
         to.pieces.push(piece as u32);
-    }
-
-    fn renew(&mut self, piece: usize) {
-        self.length[piece] = self.length_at(piece, self.of[piece].rack);
-        self.open[piece] = true;
     }
 }

@@ -3,6 +3,7 @@
 //! Source of the search: Kirkpatrick, Gelatt & Vecchi, "Optimization by simulated annealing",
 //! Science 1983, whose first example is the placement of connected parts.
 
+use super::hop_sums::{CableHopSums, FloorArea, FloorSpot};
 use super::rules::FloorRules;
 use base::exp::exp_minus;
 use base::partition::WeightedGraph;
@@ -10,8 +11,6 @@ use base::seed::RandomStream;
 use base::{Interrupted, ProgressWatch};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Row and column of a rack.
-pub(super) type FloorSpot = (u32, u32);
 /// A coordinate on the floor; coordinates are sorted by their first number, then by the second, ...
 pub(super) type RankedCoordinate = Vec<u32>;
 
@@ -98,12 +97,20 @@ const SETTLING: u64 = 1;
 /// Most terms summed in one search.
 const WORK: u64 = 100_000_000;
 
+/// Sums are kept from where fewer than one exchange in this many is made; before, most of them
+/// would be out of date when they are needed.
+const KEEPING: u64 = 8;
+/// Number of exchanges between two looks at how many were made.
+const LOOK: u64 = 1024;
+
 /// Racks on spots, being exchanged so that the cables between them get shorter.
 struct RackExchangeOptimizer<'a> {
     cables: &'a WeightedGraph,
     /// Distances of neighbours along a row and of rows, millimetres.
     pitch: (i128, i128),
     spots: Vec<FloorSpot>,
+    /// Cables times hops for each rack, while they are kept.
+    sums: Option<CableHopSums<'a>>,
 }
 
 impl RackExchangeOptimizer<'_> {
@@ -114,20 +121,57 @@ impl RackExchangeOptimizer<'_> {
         let more = |to: u32, here: u32, there: u32| {
             i64::from(to.abs_diff(there)) - i64::from(to.abs_diff(here))
         };
-        let (mut along, mut across) = (0, 0);
+        let (mut along, mut across) = (0_i64, 0_i64);
         for (to, cables) in self.cables.edges(rack) {
             let (row, column) = self.spots[to];
             let cables = if to == other { 0 } else { i64::from(cables) };
-            along += cables * more(column, here.1, there.1);
-            across += cables * more(row, here.0, there.0);
+            // a floor has far fewer than 2^31 hops, and fewer than 2^32 cables
+            along = along.wrapping_add(cables.wrapping_mul(more(column, here.1, there.1)));
+            across = across.wrapping_add(cables.wrapping_mul(more(row, here.0, there.0)));
         }
         (along, across)
     }
 
     /// By how much the length grows when two racks exchange their spots.
     fn growth(&self, a: usize, b: usize) -> i128 {
-        let (of_a, of_b) = (self.longer(a, self.spots[b], b), self.longer(b, self.spots[a], a));
-        self.pitch.0 * i128::from(of_a.0 + of_b.0) + self.pitch.1 * i128::from(of_a.1 + of_b.1)
+        let (along, across) = if let Some(sums) = &self.sums {
+            self.longer_by_sums(sums, a, b)
+        } else {
+            let of_a = self.longer(a, self.spots[b], b);
+            let of_b = self.longer(b, self.spots[a], a);
+            (of_a.0 + of_b.0, of_a.1 + of_b.1)
+        };
+        self.pitch.0 * i128::from(along) + self.pitch.1 * i128::from(across)
+    }
+
+    /// By how much cables get longer, along the rows and across them, when two racks exchange their
+    /// spots.
+    fn longer_by_sums(&self, sums: &CableHopSums<'_>, a: usize, b: usize) -> (i64, i64) {
+        let (of_a, of_b) = (self.spots[a], self.spots[b]);
+        let (before, after) =
+            ([sums.at(a, of_a), sums.at(b, of_b)], [sums.at(a, of_b), sums.at(b, of_a)]);
+        // the sums take each cable between the two for one that would have no length afterwards
+        let own = 2 * i64::from(self.cables.weight(a, b));
+        let apart = |x: u32, y: u32| own * i64::from(x.abs_diff(y));
+        (
+            after[0].0 + after[1].0 - before[0].0 - before[1].0 + apart(of_a.1, of_b.1),
+            after[0].1 + after[1].1 - before[0].1 - before[1].1 + apart(of_a.0, of_b.0),
+        )
+    }
+
+    /// Begins to keep sums, where that can be.
+    fn keep_sums(&mut self) {
+        let area = FloorArea::around(self.spots.iter().copied());
+        self.sums = CableHopSums::new(self.cables, |rack| self.spots[rack], vec![area], |_| 0);
+    }
+
+    /// Two racks exchange their spots.
+    fn exchange(&mut self, a: usize, b: usize) {
+        if let Some(sums) = &mut self.sums {
+            sums.moved(a, self.spots[a], self.spots[b]);
+            sums.moved(b, self.spots[b], self.spots[a]);
+        }
+        self.spots.swap(a, b);
     }
 
     /// Makes every exchange that shortens cables until none does, in at most `passes` passes over
@@ -138,7 +182,7 @@ impl RackExchangeOptimizer<'_> {
             for a in 0..self.spots.len() {
                 for b in 0..a {
                     if self.growth(a, b) < 0 {
-                        self.spots.swap(a, b);
+                        self.exchange(a, b);
                         better = true;
                     }
                 }
@@ -148,6 +192,12 @@ impl RackExchangeOptimizer<'_> {
             }
         }
     }
+}
+
+/// Whether `drawn` is above e^-x by a bound of that which is quick to compute: above
+/// 1 / (1 + x + x^2 / 2), and a little more for the rounding of [`exp_minus`].
+fn is_too_long(x: f64, drawn: f64) -> bool {
+    drawn * (1.0 + x + x * x / 2.0) > 1.0 + 1e-9
 }
 
 /// The spots of racks with `cables` between them, which start on `spots` in order: exchanged so
@@ -174,7 +224,7 @@ pub(super) fn annealed(
         let (a, b) = (draw.below(n), draw.below(n - 1));
         (a as usize, (b + u64::from(b >= a)) as usize)
     };
-    let mut racks = RackExchangeOptimizer { cables, pitch, spots };
+    let mut racks = RackExchangeOptimizer { cables, pitch, spots, sums: None };
     let (mut worse, mut sum) = (0.0, 0.0);
     for _ in 0..SAMPLES {
         let (a, b) = pick(&mut draw);
@@ -187,22 +237,35 @@ pub(super) fn annealed(
     let terms = 4 * (cables.targets.len() as u64 / n + 1);
     let steps = (STEPS * n).min(WORK / terms).max(LEAST);
     let (mut grown, start) = (0, racks.spots.clone());
+    let (mut made, mut kept, mut warmest) = (0, false, unit);
+    let heat = |step: u64| unit * exp_minus(SPAN * step as f64 / steps as f64);
     for step in 0..steps {
         if step % 4096 == 0 {
             watch.tick("floor", step, steps)?;
         }
-        let heat = unit * exp_minus(SPAN * step as f64 / steps as f64);
+        if step % LOOK == 0 {
+            if step > 0 && !kept && made * KEEPING < LOOK {
+                racks.keep_sums();
+                kept = true;
+            }
+            (made, warmest) = (0, heat(step));
+        }
         let (a, b) = pick(&mut draw);
         let growth = racks.growth(a, b);
         let drawn = (draw.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        if growth <= 0 || drawn < exp_minus(growth as f64 / heat) {
-            racks.spots.swap(a, b);
+        if growth <= 0
+            || !is_too_long(growth as f64 / warmest, drawn)
+                && drawn < exp_minus(growth as f64 / heat(step))
+        {
+            racks.exchange(a, b);
             grown += growth;
+            made += 1;
         }
     }
     if grown > 0 {
         racks.spots = start;
     }
+    racks.keep_sums();
     racks.settle((WORK / terms / (n * n)).min(SETTLING));
     Ok(racks.spots)
 }

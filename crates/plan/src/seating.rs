@@ -6,11 +6,10 @@
 //! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
 //! Networks", 2004, section 5.3.
 
+use super::hop_sums::FloorSpot;
 use super::moving::RackAssignmentOptimizer;
 use super::packing::{RackLimits, RackSwitchGroups};
-use super::placing::{
-    FloorSpot, RankedCoordinate, across, annealed, blocks_by_row, on_grid, row_by_row,
-};
+use super::placing::{RankedCoordinate, across, annealed, blocks_by_row, on_grid, row_by_row};
 use super::rules::FloorRules;
 use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};

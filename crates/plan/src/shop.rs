@@ -40,6 +40,20 @@ pub struct RoughPrices {
     pub endpoint: f64,
 }
 
+/// The rates that the cables of a network are bought at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CableRates {
+    /// The rate of every cable, Gbit/s; `None` where each has its own.
+    of_all: Option<f64>,
+}
+
+impl CableRates {
+    /// The rate that `cable` is bought at, Gbit/s.
+    pub(super) fn gbps(self, cable: &Cable) -> f64 {
+        self.of_all.unwrap_or_else(|| cable.rate_gbps())
+    }
+}
+
 /// The length of a cable within a few racks, metres; and that of one across the room.
 const NEAR_M: f64 = 2.0;
 const FAR_M: f64 = 15.0;
@@ -60,13 +74,14 @@ impl PriceSource<'_> {
         }
     }
 
-    /// The rate that `cable` of `t` is bought at, Gbit/s.
-    pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
+    /// The rates that the cables of `t` are bought at.
+    pub(super) fn rates(&self, t: &Topology) -> CableRates {
         let of_all = self.gbps.or_else(|| t.recipe().gbps());
-        of_all.unwrap_or_else(|| match self.rate_source(t) {
-            RateSource::Cables => cable.rate_gbps(),
-            _ => self.catalog.link_gbps,
-        })
+        let of_all = of_all.or_else(|| match self.rate_source(t) {
+            RateSource::Cables => None,
+            _ => Some(self.catalog.link_gbps),
+        });
+        CableRates { of_all }
     }
 
     /// Where the rate comes from at which the cables of `t` are bought.
@@ -100,9 +115,10 @@ impl PriceSource<'_> {
     /// The ports of the switch of `t` with most ports, and the highest rate of its cables.
     pub(super) fn largest_switch(&self, t: &Topology) -> (u32, f64) {
         let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
-        let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
-        let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
-        let gbps = rates.chain(terminals).fold(0.0, f64::max);
+        let rates = self.rates(t);
+        let links = t.links().iter().map(|l| rates.gbps(&l.cable));
+        let terminals = t.terminals().iter().map(|r| rates.gbps(&r.cable));
+        let gbps = links.chain(terminals).fold(0.0, f64::max);
         (ports, gbps)
     }
 }

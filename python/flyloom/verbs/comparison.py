@@ -241,9 +241,9 @@ class _NetworkComparisonRows:
 
     def of_members(self, near: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Rows of members of families, each built and measured once; those too large left out."""
-        families = {member["network"]: member["family"] for member in near}
-        found = dict(zip(families, in_order(
-            self._of_member, [*families.items()], "networks", self.progress, MOST_AT_ONCE
+        members = {member["network"]: member for member in near}
+        found = dict(zip(members, in_order(
+            self._of_member, [*members.values()], "networks", self.progress, MOST_AT_ONCE
         ), strict=True))
         rows = {}
         for name, row in found.items():
@@ -261,14 +261,21 @@ class _NetworkComparisonRows:
             for member in near if member["network"] in rows
         ]
 
-    def _of_member(self, member: tuple[str, str]) -> dict[str, Any] | RefusalError:
+    def _of_member(self, member: Mapping[str, Any]) -> dict[str, Any] | RefusalError:
         """The row of a network of a family, or why this machine cannot measure it."""
-        name, family = member
         try:
-            t = network(name)
-            return {**_measure(t, *self.draws, None), **self._bill(t), "family": family}
+            t = network(member["network"])
+            row = _measure(t, *self.draws, None)
+            return {**row, **self._bill_of_member(t, member), "family": member["family"]}
         except RefusalError as refusal:
             return refusal
+
+    def _bill_of_member(self, t: Topology, member: Mapping[str, Any]) -> dict[str, Any]:
+        """The bill that the member was found by, where it has one."""
+        if member["cost_usd"] is None:
+            return self._bill(t)
+        self.names.add(str(member["catalog"]))
+        return {**{key: member[key] for key in BILLED}, "unpriced": None}
 
     def _bill(self, t: Topology) -> dict[str, Any]:
         bill, unpriced = priced(t, self.bought, (*BILLED, "catalog"))

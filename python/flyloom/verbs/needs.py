@@ -17,8 +17,10 @@ from flyloom.verbs.prices import priced
 
 BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint",
           "cost_usd_per_endpoint_low", "cost_usd_per_endpoint_high", "power_w_per_endpoint",
-          "basis", "catalog")
+          "basis", "catalog", "cables_electric", "cables_optical")
 """What a member has of its bill."""
+NOT_SHOWN = BILLED[-4:]
+"""What of it the members of a table of sizes do not have: it is for who asks further."""
 MOST_ENDPOINTS = 1 << 20
 """The largest member that is priced, and that a budget is spent on."""
 DOUBT = (0.04, 0.01)
@@ -170,9 +172,14 @@ def described(
 
 
 def _least(
-    members: Sequence[dict[str, Any]], bought: Shop | None
+    members: Sequence[dict[str, Any]], bought: Shop | None,
+    bills: dict[str, dict[str, Any]] | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The member of the least price, and its bill; the one of the least estimate without prices."""
+    """The member of the least price, and its bill; the one of the least estimate without prices.
+
+    ``bills`` has those that are known by the names of networks, and gets the others.
+    """
+    known = {} if bills is None else bills
     if bought is None:
         return members[0], {}
     best: tuple[dict[str, Any], dict[str, Any]] | None = None
@@ -180,7 +187,8 @@ def _least(
     for member in members:
         if best and member["estimate"] * _least_ratio(ratios) > best[1]["cost_usd"]:
             break
-        bill = bill_of(member, bought)
+        bill = known.get(member["network"]) or bill_of(member, bought)
+        known[member["network"]] = bill
         usd = bill["cost_usd"]
         if usd is None:
             return best or (member, bill)
@@ -258,12 +266,13 @@ def largest(
     if not smallest or smallest[0]["estimate"] > DOUBTED * limit_usd:
         return None
     best: tuple[dict[str, Any], dict[str, Any]] | None = None
+    bills: dict[str, dict[str, Any]] = {}
     low, high, ratio, climbs = 0, MOST_ENDPOINTS + 1, 1.0, 0
     guess = _estimated(offers, low, high, limit_usd)
     while high - low > 1:
         guess = min(max(guess, low + 1), high - 1)
         found = offers(guess)
-        member, bill = _least(found, bought) if found else ({}, {"cost_usd": None})
+        member, bill = _least(found, bought, bills) if found else ({}, {"cost_usd": None})
         usd = bill["cost_usd"]
         if usd is not None and usd <= limit_usd:
             best, low, climbs = (member, bill), max(guess, member["endpoints"]), climbs + 1

@@ -18,6 +18,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.verb_results import Budget, Scales, Sizing
 from flyloom.verbs import own_sizing
 from flyloom.verbs.needs import (
+    NOT_SHOWN,
     FamilyMemberRequest,
     NetworkNeed,
     affordable_kinds,
@@ -231,12 +232,12 @@ def _dearer(member: dict[str, Any], limit_usd: float) -> dict[str, Any]:
 def _basis(
     members: Iterable[dict[str, Any]], bought: Shop | None
 ) -> tuple[str | None, str | None]:
-    """What prices of the members are, which loses them: the basis, and the catalogue's name."""
+    """What prices of the members are, which lose them: the basis, and the catalogue's name."""
     if bought is None:
         return None, None
     bases, names = set(), set()
     for member in members:
-        basis, name = member.pop("basis"), member.pop("catalog")
+        basis, name, *_ = [member.pop(key) for key in NOT_SHOWN]
         if name is not None:
             bases.add(str(basis))
             names.add(str(name))

@@ -172,8 +172,8 @@ fn by_translation(
 ) -> Result<Vec<f64>, ComputationError> {
     let reach = reach(graph);
     let mut search = LoadDistributingSearch::new(graph, &reach);
-    search.run(members[0]);
-    search.send(1.0, wanted)?;
+    search.run_counted(members[0])?;
+    search.send(1.0, wanted);
     let (mut carried, mut channels) = (vec![0.0; members.len()], vec![0_u32; members.len()]);
     let arcs = || members.iter().flat_map(|&v| graph.row(v as usize));
     for (arc, &step) in arcs().zip(steps) {
@@ -257,8 +257,9 @@ pub(super) fn split_evenly(
     watch: &dyn ProgressWatch,
 ) -> Result<Vec<f64>, ComputationError> {
     in_batches(graph, sources, watch, |search, &(source, weight)| {
-        search.run(source);
-        search.send(weight, wanted)
+        search.run_counted(source)?;
+        search.send(weight, wanted);
+        Ok(())
     })
 }
 
@@ -267,6 +268,7 @@ pub(super) fn split_evenly(
 ///
 /// # Errors
 /// As [`minimal_load`].
+#[cfg(test)]
 pub(super) fn split_pairs(
     graph: &Graph,
     demands: &[(u32, Vec<(u32, f64)>)],
@@ -277,8 +279,9 @@ pub(super) fn split_pairs(
         for &(there, amount) in to {
             wanted[there as usize] += amount;
         }
-        search.run(*source);
-        search.send(1.0, &wanted)
+        search.run_counted(*source)?;
+        search.send(1.0, &wanted);
+        Ok(())
     })
 }
 
@@ -374,6 +377,7 @@ impl<'a> LoadDistributingSearch<'a> {
 
     /// The distance of a switch from the source of the last run, `u32::MAX` where it is not
     /// reached, and the number of its minimal paths.
+    #[inline]
     pub(super) fn minimal(&self, switch: u32) -> (u32, f64) {
         let SwitchSearchState { dist, paths, .. } = self.seen[switch as usize];
         (dist, paths)
@@ -409,14 +413,20 @@ impl<'a> LoadDistributingSearch<'a> {
         self.inner = head;
     }
 
+    /// As [`Self::run`], and refuses numbers of paths that are too large to count.
+    pub(super) fn run_counted(&mut self, source: u32) -> Result<(), ComputationError> {
+        self.run(source);
+        let most = self.queue.iter().map(|&v| self.seen[v as usize].paths).fold(0.0, f64::max);
+        if most.is_finite() {
+            return Ok(());
+        }
+        let why = "two switches have more than 10^308 minimal paths";
+        Err(Refusal::new("load", why, "a smaller network").into())
+    }
+
     /// Adds `weight` times the wanted traffic from the source of the last run, from the farthest
     /// switch back: what arrives at a switch is its own traffic and all that passes through it.
-    fn send(&mut self, weight: f64, wanted: &[f64]) -> Result<(), ComputationError> {
-        let most = self.queue.iter().map(|&v| self.seen[v as usize].paths).fold(0.0, f64::max);
-        if !most.is_finite() {
-            let why = "two switches have more than 10^308 minimal paths";
-            return Err(Refusal::new("load", why, "a smaller network").into());
-        }
+    fn send(&mut self, weight: f64, wanted: &[f64]) {
         for &v in &self.queue[self.inner..] {
             let last = &mut self.seen[v as usize];
             last.each = wanted[v as usize] / last.paths;
@@ -436,6 +446,5 @@ impl<'a> LoadDistributingSearch<'a> {
             }
             self.seen[v].each = (wanted[v] + passing) / paths;
         }
-        Ok(())
     }
 }

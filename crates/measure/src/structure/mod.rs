@@ -14,6 +14,7 @@ mod heaviest;
 mod lanczos;
 mod packing;
 pub mod paths;
+mod pattern_load;
 pub mod spectrum;
 mod symmetry;
 mod terminals;

@@ -8,8 +8,9 @@
 //! 2005, section 4 (steps and bytes of the algorithms).
 
 use super::by_plane;
-use super::channel_load::{minimal_load, split_pairs};
+use super::channel_load::minimal_load;
 use super::heaviest::heaviest_load;
+use super::pattern_load::{SwitchDemand, busiest_channels};
 use base::seed::RandomStream;
 use base::stage::{BetterDirection, ColumnType};
 use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
@@ -212,22 +213,24 @@ fn limits(
     if ranks >= 2 {
         let on = |name| CommunicationPattern::on(t, None, name, ranks, watch);
         let mut draw = RandomStream::new(0, "traffic limits", 0);
-        let mut load = |pattern: &CommunicationPattern, level| {
-            busiest(t, &rails, &pattern.messages(level, ranks, &mut draw), watch)
+        let mut sent = |pattern: &CommunicationPattern, level| {
+            switch_demands(&rails, &pattern.messages(level, ranks, &mut draw))
         };
         let doubling = on("recursive_doubling")?;
-        for level in 0..doubling.levels(ranks) {
-            let minimal = load(&doubling, level)?;
-            worst = worst.max(minimal);
-            steps.push(ExchangeStepLoad { minimal, adaptive: minimal.min(detours) });
-        }
-        ring_load = load(&on("ring")?, 0)?;
-        worst = worst.max(ring_load);
-        if let Some(known) = CommunicationPattern::known_worst_case(t, ranks) {
-            worst = worst.max(load(&known, 0)?);
-        } else if uniform.is_some() {
+        let levels = doubling.levels(ranks);
+        let mut patterns: Vec<_> = (0..levels).map(|level| sent(&doubling, level)).collect();
+        patterns.push(sent(&on("ring")?, 0));
+        let known = CommunicationPattern::known_worst_case(t, ranks);
+        patterns.extend(known.as_ref().map(|known| sent(known, 0)));
+        let mut busiest = busiest_channels(t.graph(), &patterns, watch)?;
+        worst = busiest.iter().copied().fold(worst, f64::max);
+        if known.is_none() && uniform.is_some() {
             worst = worst.max(heaviest_load(t, &loads.terminals.by_channel, watch)?);
         }
+        ring_load = busiest[levels as usize];
+        busiest.truncate(levels as usize);
+        let step = |minimal: f64| ExchangeStepLoad { minimal, adaptive: minimal.min(detours) };
+        steps = busiest.into_iter().map(step).collect();
     }
     let distances = by_plane(t, &t.edge_switches(), watch)?;
     let (hops, pairs) = distances.sum_and_pairs();
@@ -314,14 +317,8 @@ fn endpoint_rails(t: &Topology) -> Vec<BTreeMap<u16, u32>> {
     rails
 }
 
-/// The load of the busiest channel when all `messages` are sent at full rate on every rail, each
-/// split evenly over the minimal paths of its pair.
-fn busiest(
-    t: &Topology,
-    rails: &[BTreeMap<u16, u32>],
-    messages: &[(u32, u32)],
-    watch: &dyn ProgressWatch,
-) -> Result<f64, ComputationError> {
+/// What switches send each other when all `messages` are sent at full rate on every rail.
+fn switch_demands(rails: &[BTreeMap<u16, u32>], messages: &[(u32, u32)]) -> Vec<SwitchDemand> {
     let mut wanted: BTreeMap<u32, BTreeMap<u32, f64>> = BTreeMap::new();
     for &(from, to) in messages {
         let (source, destination) = (&rails[from as usize], &rails[to as usize]);
@@ -331,7 +328,5 @@ fn busiest(
             }
         }
     }
-    let demands: Vec<(u32, Vec<(u32, f64)>)> =
-        wanted.into_iter().map(|(from, to)| (from, to.into_iter().collect())).collect();
-    Ok(split_pairs(t.graph(), &demands, watch)?.into_iter().fold(0.0, f64::max))
+    wanted.into_iter().map(|(from, to)| (from, to.into_iter().collect())).collect()
 }
