@@ -345,8 +345,8 @@ fn threads_do_not_change_the_result() {
     assert_eq!(with(1), with(3));
 }
 
-/// Words are alike under exchanges of letters, and these are found; so are switches of tori of equal
-/// sides under steps along all of them. Without that, where a link has failed, and where only
+/// Words are alike under exchanges of letters, and these are found; so are switches of tori of
+/// equal sides under steps along all of them. Without that, where a link has failed, and where only
 /// some switches are asked for, distances are those of a search from every switch.
 #[test]
 fn distances_by_orbits_are_those_of_all_switches() {
