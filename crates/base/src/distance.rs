@@ -55,13 +55,14 @@ impl SourceSwitchBits {
         self
     }
 
+    /// The number of sources, those of each word times its weight.
     #[inline]
-    fn count(&self) -> u64 {
+    fn count(&self, weights: &[u64; WIDE]) -> u64 {
         let mut count = 0;
         for i in 0..WIDE {
-            count += self.0[i].count_ones();
+            count += weights[i] * u64::from(self.0[i].count_ones());
         }
-        count.into()
+        count
     }
 }
 
@@ -105,21 +106,54 @@ pub fn distances_among(
     set: &[u32],
     watch: &dyn ProgressWatch,
 ) -> Result<HopDistanceHistogram, Interrupted> {
+    let words: Vec<SourceWord> = set.chunks(64).map(|sources| (sources.to_vec(), 1)).collect();
+    distances_of(graph, &words, set, watch)
+}
+
+/// As [`distances_among`], where each of `sources` stands for a number of members of `set`, itself
+/// included, that have as many members at each distance as it has; together they stand for all.
+///
+/// # Errors
+/// As [`distances_among`].
+pub fn distances_by_source(
+    graph: &Graph,
+    sources: &[(u32, u64)],
+    set: &[u32],
+    watch: &dyn ProgressWatch,
+) -> Result<HopDistanceHistogram, Interrupted> {
+    let mut sorted = sources.to_vec();
+    sorted.sort_by_key(|&(source, weight)| (weight, source));
+    let alike = sorted.chunk_by(|x, y| x.1 == y.1);
+    let words = alike.flat_map(|alike| alike.chunks(64));
+    let word = |word: &[(u32, u64)]| (word.iter().map(|source| source.0).collect(), word[0].1);
+    distances_of(graph, &words.map(word).collect::<Vec<SourceWord>>(), set, watch)
+}
+
+/// Up to 64 sources, and the number of switches that each of them stands for.
+type SourceWord = (Vec<u32>, u64);
+
+/// The distances from all of `words`, which stand for all members of `set`, to these members.
+fn distances_of(
+    graph: &Graph,
+    words: &[SourceWord],
+    set: &[u32],
+    watch: &dyn ProgressWatch,
+) -> Result<HopDistanceHistogram, Interrupted> {
     let mut member = vec![false; graph.switches()];
     for &v in set {
         member[v as usize] = true;
     }
-    let batches: Vec<&[u32]> = set.chunks(64 * WIDE).collect();
+    let batches: Vec<&[SourceWord]> = words.chunks(WIDE).collect();
     let done = std::sync::atomic::AtomicU64::new(0);
     let parts: Vec<Vec<u64>> = batches
         .par_iter()
-        .map(|sources| {
+        .map(|words| {
             // a level of a large network takes seconds, so the sweep calls `tick` after every level
             let tick = |more: u64| {
                 let n = done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
                 watch.tick("all-pairs distances", n, batches.len() as u64)
             };
-            let part = sweep(graph, sources, &member, &tick)?;
+            let part = sweep(graph, words, &member, &tick)?;
             tick(1)?;
             Ok(part)
         })
@@ -160,12 +194,15 @@ struct MultiSourceBfsState<'a> {
     active: Option<Vec<u32>>,
     /// The set of all sources of this sweep.
     full: SourceSwitchBits,
+    /// For each word of a set, the number of switches that each of its sources stands for.
+    weights: [u64; WIDE],
 }
 
 /// The result of one level of a sweep.
 #[derive(Default)]
 struct BfsLevelCounts {
-    /// The number of pairs of a source and a member of the set that the source reached.
+    /// The number of pairs of a source and a member of the set that the source reached; a source
+    /// counts as often as the number of switches that it stands for.
     pairs: u64,
     /// The number of arcs that leave the reached switches. The sweep is complete when `switches` is
     /// 0.
@@ -181,12 +218,13 @@ struct BfsLevelCounts {
 /// search", SC 2012).
 fn sweep(
     graph: &Graph,
-    sources: &[u32],
+    words: &[SourceWord],
     member: &[bool],
     tick: &dyn Fn(u64) -> Result<(), Interrupted>,
 ) -> Result<Vec<u64>, Interrupted> {
     let blank = vec![SourceSwitchBits::EMPTY; graph.switches()];
-    let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(sources.to_vec()));
+    let active = words.iter().flat_map(|word| &word.0).copied().collect();
+    let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(active));
     let mut sweep = MultiSourceBfsState {
         graph,
         member,
@@ -195,15 +233,19 @@ fn sweep(
         next,
         active,
         full: SourceSwitchBits::EMPTY,
+        weights: [0; WIDE],
     };
     let mut arcs = 0;
-    for (i, &s) in sources.iter().enumerate() {
-        let mut own = SourceSwitchBits::EMPTY;
-        own.0[i / 64] = 1 << (i % 64);
-        sweep.front[s as usize].add(&own);
-        sweep.seen[s as usize].add(&own);
-        sweep.full.add(&own);
-        arcs += graph.degree(s as usize);
+    for (word, (sources, weight)) in words.iter().enumerate() {
+        sweep.weights[word] = *weight;
+        for (bit, &s) in sources.iter().enumerate() {
+            let mut own = SourceSwitchBits::EMPTY;
+            own.0[word] = 1 << bit;
+            sweep.front[s as usize].add(&own);
+            sweep.seen[s as usize].add(&own);
+            sweep.full.add(&own);
+            arcs += graph.degree(s as usize);
+        }
     }
     let mut histogram = vec![0];
     loop {
@@ -246,7 +288,7 @@ impl MultiSourceBfsState<'_> {
             let w = w as usize;
             self.seen[w].add(&self.next[w]);
             level.arcs += self.graph.degree(w);
-            level.pairs += if self.member[w] { self.next[w].count() } else { 0 };
+            level.pairs += if self.member[w] { self.next[w].count(&self.weights) } else { 0 };
         }
         self.active = Some(reached);
         level
@@ -270,7 +312,7 @@ impl MultiSourceBfsState<'_> {
                 }
                 fresh = all.without(seen);
                 *seen = all;
-                let reached = fresh.count();
+                let reached = fresh.count(&self.weights);
                 if reached > 0 {
                     level.switches += 1;
                     level.arcs += self.graph.degree(v);

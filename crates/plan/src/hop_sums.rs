@@ -53,7 +53,8 @@ pub(super) struct CableHopSums<'a> {
 
 impl<'a> CableHopSums<'a> {
     /// The sums of vertices with `cables` on `spots`; vertex v is in area `area(v)` of `areas`.
-    /// `None` where they would need too much memory or be too large. O(vertices + cables * columns).
+    /// `None` where they would need too much memory or be too large.
+    /// O(vertices + cables * columns).
     pub(super) fn new(
         cables: &'a WeightedGraph,
         spots: impl Fn(usize) -> FloorSpot,

@@ -272,7 +272,7 @@ impl<'a> RackAssignmentOptimizer<'a> {
         edges.sum()
     }
 
-    /// The same, where `within` of the cables are to pieces that are in `rack`.
+    /// As [`Self::length_at`], where `within` of the cables are to pieces that are in `rack`.
     fn length_within(&self, piece: usize, rack: u32, within: i64) -> i64 {
         let Some(sums) = &self.sums else { return self.length_at(piece, rack) };
         let (along, across) = sums.at(piece, self.racks[rack as usize].spot);

@@ -37,7 +37,7 @@ pub use resilience::{
 };
 pub use spectrum::{GraphSpectrum, spectrum};
 
-use base::distance::{HopDistanceHistogram, distances_among};
+use base::distance::{HopDistanceHistogram, distances_among, distances_by_source};
 use base::moore::moore_bound;
 use base::{Interrupted, LinkId, ProgressWatch, TerminalId};
 use fabric::network::Topology;
@@ -193,7 +193,9 @@ fn planes_of(t: &Topology, set: &[u32]) -> Vec<Vec<u32>> {
     planes
 }
 
-/// Distances among the members of `set` in hops, for pairs of the same plane.
+/// Distances among the members of `set` in hops, for pairs of the same plane. Of switches that
+/// automorphisms of the network take to one another only one is a source of searches, where such
+/// are found.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -204,7 +206,10 @@ pub fn by_plane(
 ) -> Result<HopDistanceHistogram, Interrupted> {
     let mut total = HopDistanceHistogram { histogram: Vec::new(), unreachable: 0 };
     for plane in planes_of(t, set) {
-        let part = distances_among(t.graph(), &plane, watch)?;
+        let part = match symmetry::orbits(t, &plane) {
+            Some(sources) => distances_by_source(t.graph(), &sources, &plane, watch)?,
+            None => distances_among(t.graph(), &plane, watch)?,
+        };
         total.unreachable += part.unreachable;
         if total.histogram.len() < part.histogram.len() {
             total.histogram.resize(part.histogram.len(), 0);

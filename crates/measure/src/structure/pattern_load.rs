@@ -213,8 +213,8 @@ mod tests {
     use base::QuietWatch;
     use base::seed::RandomStream;
 
-    /// Patterns of random pairs, of one receiver and of many, with sources left out: loads are those
-    /// of a search for each pattern alone.
+    /// Patterns of random pairs, of one receiver and of many, with sources left out: loads are
+    /// those of a search for each pattern alone.
     #[test]
     fn loads_are_those_of_a_search_for_each_pattern() {
         let networks = [

@@ -46,6 +46,78 @@ pub(super) fn steps(t: &Topology, members: &[u32]) -> Option<Vec<u32>> {
     labels.iter().flatten().find_map(|labels| labels.steps(t.graph(), members))
 }
 
+/// A map of the coordinates of a switch to those of another.
+type WordMap<'a> = dyn Fn(&[u32]) -> Vec<u32> + 'a;
+
+/// Switches from which all distances among `members` are known, with the number of switches that
+/// each stands for: one of each orbit under those of three maps of coordinates that are
+/// automorphisms of the network. `None` where `members` are not all switches, or where orbits are
+/// small.
+///
+/// The maps exchange the values 0 and 1 in all coordinates, take each value to the next one, and
+/// reverse the order of the coordinates: de Bruijn and Kautz graphs, whose coordinates are words,
+/// stay the same under any exchange of letters, and when links have no direction under reversal.
+/// Each map is verified. O(links * log(links of a switch)).
+pub(super) fn orbits(t: &Topology, members: &[u32]) -> Option<Vec<(u32, u64)>> {
+    let n = members.len();
+    let words: Vec<&[u32]> = t.switches().iter().map(|s| s.coordinates.as_slice()).collect();
+    let letters = words.first().map_or(0, |word| word.len());
+    let values = 1 + words.iter().flat_map(|word| word.iter().copied()).max()?;
+    let whole = n == words.len() && words.iter().all(|word| word.len() == letters);
+    if !whole || letters < 2 || values < 2 || n != t.graph().switches() {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..n as u32).collect();
+    order.sort_unstable_by_key(|&v| words[v as usize]);
+    let exchanged = |word: &[u32]| -> Vec<u32> {
+        word.iter().map(|&x| if x < 2 { 1 - x } else { x }).collect()
+    };
+    let next = |word: &[u32]| -> Vec<u32> { word.iter().map(|&x| (x + 1) % values).collect() };
+    let reversed = |word: &[u32]| -> Vec<u32> { word.iter().rev().copied().collect() };
+    let maps: [&WordMap<'_>; 3] = [&exchanged, &next, &reversed];
+    let image = |map: &WordMap<'_>| -> Option<Vec<u32>> {
+        let to = |word: &&[u32]| {
+            let word = map(word);
+            let place = order.binary_search_by(|&v| words[v as usize].cmp(&word)).ok()?;
+            Some(order[place])
+        };
+        words.iter().map(to).collect()
+    };
+    let images = maps.into_iter().filter_map(image);
+    let images: Vec<Vec<u32>> = images.filter(|image| is_automorphism(t.graph(), image)).collect();
+    let (mut known, mut found) = (vec![false; n], Vec::new());
+    for first in 0..n as u32 {
+        let (mut open, mut size) = (vec![first], 0);
+        while let Some(v) = open.pop() {
+            if !std::mem::replace(&mut known[v as usize], true) {
+                size += 1;
+                open.extend(images.iter().map(|image| image[v as usize]));
+            }
+        }
+        if size > 0 {
+            found.push((first, size));
+        }
+    }
+    (2 * found.len() <= n).then_some(found)
+}
+
+/// Whether `image` is a permutation of the switches that takes links to links.
+fn is_automorphism(graph: &Graph, image: &[u32]) -> bool {
+    let mut taken = vec![false; image.len()];
+    let once = image.iter().all(|&w| !std::mem::replace(&mut taken[w as usize], true));
+    let sorted = |row: &mut Vec<u32>, to: &mut dyn Iterator<Item = u32>| {
+        row.clear();
+        row.extend(to);
+        row.sort_unstable();
+    };
+    let (mut mapped, mut there) = (Vec::new(), Vec::new());
+    once && (0..image.len()).all(|v| {
+        sorted(&mut mapped, &mut graph.neighbours(v).iter().map(|&w| image[w as usize]));
+        sorted(&mut there, &mut graph.neighbours(image[v] as usize).iter().copied());
+        mapped == there
+    })
+}
+
 /// The coordinates of each switch in a product of cycles.
 struct CycleCoordinates {
     /// The length of each cycle.

@@ -344,3 +344,37 @@ fn threads_do_not_change_the_result() {
     };
     assert_eq!(with(1), with(3));
 }
+
+/// Words are alike under exchanges of letters, and these are found; so are switches of tori of
+/// equal sides under steps along all of them. Without that, where a link has failed, and where only
+/// some switches are asked for, distances are those of a search from every switch.
+#[test]
+fn distances_by_orbits_are_those_of_all_switches() {
+    let names = [
+        ("de_bruijn:d=3,n=4", true),
+        ("de_bruijn:d=2,n=7", true),
+        ("kautz:d=3,n=4", true),
+        ("torus:shape=4x4x4,p=1", true),
+        ("torus:shape=4x5x3,p=1", false),
+        ("hyperx:shape=4x4,p=1", true),
+        ("slim_fly:q=5", false),
+        ("jellyfish:n=30,k=4", false),
+    ];
+    for (name, found) in names {
+        let t = built(name);
+        let all: Vec<u32> = (0..t.switches().len() as u32).collect();
+        let orbits = symmetry::orbits(&t, &all);
+        assert_eq!(orbits.is_some(), found, "{name}");
+        let members: u64 = orbits.iter().flatten().map(|orbit| orbit.1).sum();
+        assert!(!found || members == all.len() as u64, "{name}");
+        let failed = t.with_failures(&[base::LinkId(0)], &[]).expect("a known id");
+        assert!(!found || symmetry::orbits(&failed, &all) != orbits, "{name}");
+        for t in [&t, &failed] {
+            for set in [&all[..], &all[1..]] {
+                let got = by_plane(t, set, &QuietWatch).expect("not interrupted");
+                let wanted = distances_among(t.graph(), set, &QuietWatch);
+                assert_eq!(got, wanted.expect("not interrupted"), "{name}");
+            }
+        }
+    }
+}
