@@ -216,3 +216,18 @@ def test_the_quickest_over_a_network(tmp_path):
 def test_cases_that_cannot_be_are_refused(words, message):
     done = flyloom("workload", "best", *words)
     assert done.returncode == 2 and message in done.stderr
+
+
+@pytest.mark.parametrize(("name", "ranks", "fit", "not_fit"), [
+    ("allreduce_ring", 12_000, {"allreduce_recursive_doubling", "allreduce_rabenseifner"},
+     {"allreduce_ring"}),
+    ("alltoall_linear", 20_000, {"alltoall_bruck"}, {"alltoall_linear", "alltoall_pairwise"}),
+])
+def test_what_is_too_large_names_algorithms_that_are_not(name, ranks, fit, not_fit):
+    """A ring has about four operations a step of 2 (P - 1); Bruck's has log2 P steps."""
+    with pytest.raises(RefusalError, match="or another algorithm: ") as refused:
+        fl.make_workload(name, ranks=ranks, bytes=1000)
+    named = set(str(refused.value).rpartition(": ")[2].split(", "))
+    assert fit <= named and not not_fit & named
+    made = fl.make_workload(min(fit), ranks=ranks, bytes=1000)
+    assert made.ranks == ranks

@@ -177,8 +177,7 @@ def load(routing: Routing, oracle: bool, as_json: bool, planned: dict[str, Any] 
         print(f"the simulated fabric: {remark}", file=sys.stderr)
     with bars() as bar:
         def say(line: str) -> None:
-            if bar:
-                bar(line, 0, 1)  # removes the bar of the stage
+            bar(line, 0, 1)  # removes the bar of the stage
             print(line, file=sys.stderr)
 
         found = load_and_read(

@@ -230,7 +230,7 @@ def simulate_and_show(
         with join() if spec.get("sync") == "mpi" else ALONE as team:
             with team.together(), room_for(level, spec):
                 source = None if name is None else load_tables(name, p)
-            with bars(lines=level == "packet") as bar:
+            with bars() as bar:
                 found = simulate(
                     source, level, settings=settings, progress=bar, **how, **parameters,
                 ).to_dict()

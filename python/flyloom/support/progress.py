@@ -1,4 +1,4 @@
-"""Progress bars for people: on a terminal, on standard error, after two seconds."""
+"""How far long work is, on standard error: a bar on a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from flyloom.support import ending
+from flyloom.support.machine import duration
 from flyloom.support.words import clean, moves, unguarded
 
 if TYPE_CHECKING:
@@ -21,19 +22,19 @@ PATIENCE_S = 2.0
 """Work shorter than this shows no bar."""
 REFRESH_S = 0.1
 """How often a bar is drawn."""
+FIRST_LINE_S = 10.0
+"""Work shorter than this writes no line where there is no terminal."""
 LINES_S = 60.0
-"""How often a line is written where there is no terminal."""
+"""How often a line is written there."""
 FOREVER_S = 1e9
 
 
 @contextmanager
-def bars(lines: bool = False) -> Iterator[Progress | None]:
-    """Yields a callback ``(what, done, total)`` for long calls, None where nobody watches.
-
-    With ``lines``, progress is also reported where there is no terminal: a line now and then.
-    """
+def bars() -> Iterator[Progress]:
+    """Yields a callback ``(what, done, total)`` for long calls, which shows how far they are: as a
+    bar, or where standard error is no terminal as a line after ten seconds and then each minute."""
     if not moves(sys.stderr):
-        yield _ProgressLines().tick if lines else None
+        yield _ProgressLines().tick
         return
     bar = _ProgressBar()
     try:
@@ -43,19 +44,23 @@ def bars(lines: bool = False) -> Iterator[Progress | None]:
 
 
 class _ProgressLines:
-    """Progress where there is no terminal: a line on standard error each minute."""
+    """Progress where there is no terminal: lines on standard error, with the time that is left."""
 
     def __init__(self) -> None:
-        self.said = time.monotonic()
+        self.next = time.monotonic() + FIRST_LINE_S
+        self.what, self.began = "", 0.0
 
     def tick(self, what: str, done: int, total: int) -> None:
         """Says how far work is, where it has said nothing for a while."""
         now = time.monotonic()
-        if now < self.said + LINES_S or total < 1:
+        if what != self.what:
+            self.what, self.began = what, now
+        if now < self.next or not 0 < done < total:
             return
-        self.said = now
-        print(f"flyloom: {clean(what)}: {done:,} of {total:,}, {done / total:.0%}",
-              file=sys.stderr, flush=True)
+        self.next = now + LINES_S
+        left = duration((now - self.began) * (total - done) / done)
+        print(f"flyloom: {clean(what)}: {done:,} of {total:,}, {done / total:.0%},"
+              f" about {left} left", file=sys.stderr, flush=True)
 
 
 class _ProgressBar:

@@ -1,10 +1,11 @@
 //! Schedules by name: collective operations and applications, with their parameters.
 
-use super::program::{RankProgram, joined_schedule_of, schedule_of};
+use super::program::{RankProgram, fits, joined_schedule_of, schedule_of};
+use super::script::OPERATIONS;
 use super::{Schedule, UnexpandedCollective, WorkloadRequest, application, collective};
 use base::part::PartDescription;
 use base::words::did_you_mean;
-use base::{ComputationError, ProgressWatch, Refusal};
+use base::{ComputationError, Interrupted, ProgressWatch, Refusal};
 use serde_json::{Map, Value};
 
 /// A generator of workloads.
@@ -79,7 +80,39 @@ pub fn make(
     watch: &dyn ProgressWatch,
 ) -> Result<Schedule, ComputationError> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
-    schedule_of(&*program, watch).map_err(|stop| stop.within(name))
+    match schedule_of(&*program, watch) {
+        Err(ComputationError::Refused(refused)) if refused.param == OPERATIONS => {
+            let mut refused = refused.within(name);
+            refused.help += &smaller(name, given, watch)?;
+            Err(refused.into())
+        }
+        made => made.map_err(|stop| stop.within(name)),
+    }
+}
+
+/// The other algorithms of the same collective operation that have few enough operations with these
+/// parameters, for the end of a refusal; empty where there is none.
+fn smaller(
+    name: &str,
+    given: &Map<String, Value>,
+    watch: &dyn ProgressWatch,
+) -> Result<String, Interrupted> {
+    let WorkloadGenerator::Collective(asked) = generator(name).expect("it was made") else {
+        return Ok(String::new());
+    };
+    let mut names = Vec::new();
+    for entry in collective::ALGORITHMS.iter().filter(|e| e.operation == asked.operation) {
+        let found = WorkloadGenerator::Collective(entry)
+            .program(given, watch)
+            .and_then(|program| fits(&*program, watch));
+        match found {
+            Ok(true) => names.push(entry.part.name),
+            Err(ComputationError::Interrupted(stop)) => return Err(stop),
+            Ok(false) | Err(ComputationError::Refused(_)) => {} // it takes other parameters
+        }
+    }
+    let or = if names.is_empty() { "" } else { "; or another algorithm: " };
+    Ok(format!("{or}{}", names.join(", ")))
 }
 
 /// The schedule of the generator `name`, and the collective operations of all ranks that are one

@@ -55,14 +55,43 @@ fn sampled(
     ranks: u32,
     watch: &dyn ProgressWatch,
 ) -> Result<(), ComputationError> {
-    let share = MOST_OPERATIONS / u64::from(ranks) + 1;
     for rank in [0, ranks / 2, ranks - 1] {
-        let mut all = ScheduleBuilder::new(ranks);
-        let mut script = RankScriptWriter::new(all.rank(), share, watch);
-        program.tell(rank, &mut script);
-        if u64::from(script.len()) < share {
-            return script.done();
+        if within_share(program, rank, watch)? {
+            return Ok(());
         }
     }
     Err(too_many().into())
+}
+
+/// Whether a program has few enough operations, by the same three ranks, each of which is to have
+/// no more than its share.
+pub(super) fn fits(
+    program: &dyn RankProgram,
+    watch: &dyn ProgressWatch,
+) -> Result<bool, ComputationError> {
+    let ranks = program.ranks();
+    for rank in [0, ranks / 2, ranks - 1] {
+        if !within_share(program, rank, watch)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a rank has no more operations than its share of those that a schedule may have.
+fn within_share(
+    program: &dyn RankProgram,
+    rank: u32,
+    watch: &dyn ProgressWatch,
+) -> Result<bool, ComputationError> {
+    let ranks = program.ranks();
+    let share = MOST_OPERATIONS / u64::from(ranks) + 1;
+    let mut all = ScheduleBuilder::new(ranks);
+    let mut script = RankScriptWriter::new(all.rank(), share, watch);
+    program.tell(rank, &mut script);
+    let fits = u64::from(script.len()) < share;
+    if fits {
+        script.done()?;
+    }
+    Ok(fits)
 }

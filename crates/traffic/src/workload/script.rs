@@ -191,8 +191,11 @@ impl<'a> RankScriptWriter<'a> {
     }
 }
 
+/// What the refusal of a schedule with too many operations is about.
+pub(super) const OPERATIONS: &str = "operations";
+
 /// The refusal of a schedule with too many operations.
 pub(super) fn too_many() -> Refusal {
     let why = format!("there would be more than {MOST_OPERATIONS}");
-    Refusal::new("operations", why, "fewer ranks, rounds or parts")
+    Refusal::new(OPERATIONS, why, "fewer ranks, rounds or parts")
 }
