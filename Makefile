@@ -1,5 +1,5 @@
 # The front door. Each target calls one script; `make help` lists them.
-.PHONY: help setup demo test check campaign bench wheel docs mpi gen fmt lint clean
+.PHONY: help setup demo test check campaign bench wheel docs site mpi gen fmt lint clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -28,6 +28,9 @@ bench: setup ## speed and memory of the release build, as ratios measured in one
 
 docs: setup ## the docs are plain Markdown in docs/; this runs every example in them
 	@.venv/bin/python -m pytest -q tests/docs/test_docs.py
+
+site: setup ## the docs as pages to browse and search, with what their examples print: target/site/html
+	@.venv/bin/python scripts/site
 
 mpi: setup ## build the library around each MPI there is; else it is built when first used
 	@.venv/bin/python -m flyloom.ranks.library

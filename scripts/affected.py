@@ -240,6 +240,8 @@ def python_tests(files: list[str]) -> list[str]:
     far = distances(uses, changed)
     if any(file.startswith(("docs/parts/", "docs/adding-")) for file in files):
         far |= {test: 1 for test in tests if "/test_adding_a_" in test}
+    if any(file.startswith(("docs/", "scripts/site")) for file in files):
+        far |= {test: 1 for test in tests if test.endswith("/test_site.py")}
     if changed & set(uses) and not any(test in far for test in tests):  # run by its name alone
         far |= dict.fromkeys(tests, FAR)
     crates = {Path(file).parts[1] for file in files if file.startswith("crates/")}

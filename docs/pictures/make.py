@@ -17,7 +17,7 @@ from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
 from flyloom.draw.floor import floor_data
-from flyloom.report import comparison, figures, flit, timeline
+from flyloom.report import comparison, congestion, figures, flit, packets, timeline
 from flyloom.report.charts import svg
 from flyloom.report.section import messages
 
@@ -59,6 +59,8 @@ def pictures() -> dict[str, str]:
         ),
         "routing_growth.svg": svg(growth(), prefix="growth-"),
         "two_networks.svg": svg(under_load(), prefix="two-"),
+        "packet_loads.svg": svg(packet_loads(), prefix="packet-"),
+        "congestion_bisections.svg": svg(bisections(), prefix="bisect-"),
         "critical_path.svg": svg(critical_path(), prefix="path-"),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
         **{
@@ -116,6 +118,32 @@ def under_load() -> dict:
         past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
         curves.append({"label": name, "points": points[:past + 1]})
     return flit.curves_spec(curves, rows=flit.ROWS[:1])
+
+
+def packet_loads() -> dict:
+    """Latency of packets on the deployed Slim Fly against load, over minimal and adaptive paths."""
+    curves = []
+    for name, selection, traffic in (
+        ("minimal, uniform", "minimal", "uniform"),
+        ("minimal, worst case", "minimal", "worst_case"),
+        ("UGAL-L, uniform", "ugal_l", "uniform"),
+        ("UGAL-L, worst case", "ugal_l", "worst_case"),
+    ):
+        found = fl.simulate(
+            SLIM_FLY, "packet", selection=selection, traffic=traffic,
+            load=[round(0.1 * step, 1) for step in range(1, 10)],
+            settings={"run.warmup_ns": 20_000, "run.measure_ns": 50_000},
+        )
+        points = found.points
+        past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
+        curves.append({"label": name, "points": points[:past + 1]})
+    return packets.curves_spec(curves)
+
+
+def bisections() -> dict:
+    """How many messages share the busiest channel of a message's route, in random bisections."""
+    return congestion.spec(
+        fl.congestion(SLIM_FLY, "bisect", samples=200, seed=1, metric="congestion"))
 
 
 def critical_path() -> dict:

@@ -12,6 +12,7 @@ import flyloom as fl
 import pytest
 from deploy_helpers import needs_fabric
 from flyloom.deploy import Ibsim, tools
+from printed import keep
 from test_docs import ROOT, blocks, run_page
 
 pytestmark = needs_fabric
@@ -115,7 +116,9 @@ def lids_in(path: Path) -> dict[str, str]:
 def test_the_page_from_stock_minhop_to_our_tables_and_back(machine):
     page = (ROOT / "docs" / "production.md").read_text()
     commands = [block for block in blocks(page) if block.language != "text"]
-    assert run_page(page, "docs/production.md", machine) == len(commands) >= 9
+    printed: dict[str, list[str]] = {}
+    assert run_page(page, "docs/production.md", machine, printed) == len(commands) >= 9
+    keep("docs/production.md", page, printed, machine.parent)
     before = lids_in(machine / "before" / "fabric.txt")
     assert len(before) == 18 + 36 and "0" not in before.values()
     assert lids_in(machine / "now.txt") == before

@@ -14,8 +14,9 @@ block is skipped when the line above it says
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 import doctest
+import io
 import os
 import re
 import runpy
@@ -29,42 +30,14 @@ import pytest
 from checkout import ROOT
 from cli_helpers import environment, flyloom
 from mpi_helpers import ROOT_MAY
+from page_blocks import Block, blocks, commands
 from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other test's
+from printed import block_digest, keep
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "changes" / "README.md"]
 LIMIT_S = 300
 KNOWN = {"", "console", "python", "toml", "text", "rust", "json", "make", "c", "html"}
-
-
-@dataclasses.dataclass(frozen=True)
-class Block:
-    """A fenced block: its language, text, first line's number, and the line above its fence."""
-
-    language: str
-    text: str
-    line: int
-    above: str
-
-
-def blocks(page: str) -> list[Block]:
-    """Return the fenced blocks of a page of Markdown, in order."""
-    found: list[Block] = []
-    above, fence, start, language = "", "", 0, ""
-    body: list[str] = []
-    for number, line in enumerate(page.splitlines(), start=1):
-        opening = re.match(r"(```+)\s*(\S*)\s*$", line)
-        if not fence and opening:
-            fence, language, start, body = opening[1], opening[2], number + 1, []
-        elif fence and line.rstrip() == fence:
-            found.append(Block(language, "\n".join(body) + "\n", start, above))
-            fence, above = "", ""
-        elif fence:
-            body.append(line)
-        elif line.strip():
-            above = line.strip()
-    assert not fence, f"the block that starts at line {start} has no end"
-    return found
 
 
 def skipped(block: Block) -> bool:
@@ -75,22 +48,6 @@ def skipped(block: Block) -> bool:
     return bool(needs) and not all(shutil.which(name) for name in needs[1].split())
 
 
-def commands(text: str) -> list[tuple[str, int, str]]:
-    """Split a console block into (command, exit status, output shown)."""
-    text = text.replace("\\\n", "")
-    assert text.startswith("$ "), "a console block starts with `$ `"
-    parts: list[tuple[str, int, str]] = []
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, _, output = part.partition("\n")
-        while output.startswith("> "):  # as bash asks for the rest of a command
-            more, _, output = output[2:].partition("\n")
-            command += "\n" + more
-        ends = re.search(r"\s+# exit (\d+)$", command)
-        parts.append((command[: ends.start()] if ends else command, int(ends[1]) if ends else 0,
-                      output))
-    return parts
-
-
 def plain(command: str) -> list[str]:
     """The words of one command of flyloom; none where there is something for bash to do."""
     bare = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", command)
@@ -99,8 +56,9 @@ def plain(command: str) -> list[str]:
     return [] if "\n" in command.strip() else shlex.split(command)[1:]
 
 
-def run_console(block: Block, where: str, folder: Path) -> None:
-    """Run the commands of a console block and compare status and output."""
+def run_console(block: Block, where: str, folder: Path) -> list[str]:
+    """Run the commands of a console block, compare status and output; return what each printed."""
+    texts = []
     venv = Path(sys.executable).parent
     paths = os.pathsep.join([str(venv), os.environ.get("PATH", "")])
     env = environment(**ROOT_MAY, PATH=paths)
@@ -116,10 +74,26 @@ def run_console(block: Block, where: str, folder: Path) -> None:
         printed = done.stdout if status == 0 else done.stdout + done.stderr
         alike = not shown.strip() or doctest.OutputChecker().check_output(shown, printed, flags)
         assert alike, f"{where}: `{command}` prints\n{printed}\nthe page shows\n{shown}"
+        texts.append(printed)
+    return texts
 
 
-def run_page(page: str, name: str, folder: Path) -> int:
-    """Run every block of a page in `folder`; return how many ran."""
+def run_python(block: Block, name: str, names: dict[str, object]) -> list[str]:
+    """Execute a block of Python; return what it printed."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(said):
+            # Empty lines before the code give its errors the page's line numbers.
+            exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), names)
+    finally:
+        print(said.getvalue(), end="")  # pytest shows it where the block fails
+    return [said.getvalue()]
+
+
+def run_page(page: str, name: str, folder: Path,
+             printed: dict[str, list[str]] | None = None) -> int:
+    """Run every block of a page in `folder`; return how many ran. Where it is given, `printed` gets
+    what each printed, by its digest."""
     names: dict[str, object] = {"__name__": "__docs__"}
     count = 0
     for block in blocks(page):
@@ -128,21 +102,25 @@ def run_page(page: str, name: str, folder: Path) -> int:
         if block.language not in ("console", "python") or skipped(block):
             continue
         if block.language == "console":
-            run_console(block, where, folder)
+            texts = run_console(block, where, folder)
         else:
-            # Empty lines before the code give its errors the page's line numbers.
-            exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), names)
+            texts = run_python(block, name, names)
+        if printed is not None:
+            printed[block_digest(block)] = texts
         count += 1
     return count
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The examples of every page do what the page says."""
+    """The examples of every page do what the page says; what they print is kept for the site."""
     if (ROOT / "examples").is_dir():
         shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    run_page(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)), tmp_path)
+    page, name = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
+    printed: dict[str, list[str]] = {}
+    run_page(page, name, tmp_path, printed)
+    keep(name, page, printed, tmp_path)
 
 
 @pytest.mark.parametrize("path", sorted(set(LINKED)), ids=lambda p: str(p.relative_to(ROOT)))
