@@ -27,7 +27,8 @@ PAGES = {
     "simulators": ("Simulators, workloads and mapping", (
         "flyloom.verbs.simulation", "flyloom._simulators", "flyloom.verbs.tidy",
         "flyloom.verbs.booksim", "flyloom.verbs.workloads", "flyloom._mappings")),
-    "fabrics": ("Fabrics and experiments", (
+    "fabrics": ("Fabrics, experiments, citing", (
+        "flyloom.verbs.citing",
         "flyloom.deploy", "flyloom.verbs.observing", "flyloom.verbs.doctor", "flyloom.lab")),
     "plugins": ("Parts of your own", ("flyloom.plugins",)),
     "results": ("Results", ("flyloom.support", "RefusalError")),

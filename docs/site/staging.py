@@ -79,7 +79,9 @@ def staged_name(path: Path) -> str | None:
     """The name on the site of a page of Markdown; none of other files."""
     if path in RENAMED:
         return RENAMED[path]
-    return path.stem if path.parent == DOCS and path.suffix == ".md" else None
+    if path.suffix != ".md" or not path.is_relative_to(DOCS):
+        return None
+    return "-".join(path.relative_to(DOCS).with_suffix("").parts)
 
 
 def page(staging: Staging, path: Path) -> str:
@@ -104,13 +106,14 @@ def shown_block(staging: Staging, name: str, block: Block, lines: list[str],
     as_written = "\n".join(lines)
     if block.language not in ("console", "python"):
         return as_written
-    not_run = re.fullmatch(r"<!-- not run: (\S.*) -->", block.above)
-    if not_run:
-        return f"{as_written}\n\n```{{div}} not-run\nNot run for this page: {not_run[1]}.\n```\n"
+    if why := re.fullmatch(r"<!-- not run: (\S.*) -->", block.above):
+        return f"{as_written}\n{not_run(why[1])}"
     texts = (known or {}).get(printed.block_digest(block))
     if texts is None:
         staging.without_output.append(f"{name}:{block.line}")
-        return as_written
+        needed = re.fullmatch(r"<!-- needs: (.*) -->", block.above)
+        why = f"it needs {', '.join(needed[1].split())}" if needed and known is not None else ""
+        return f"{as_written}\n{not_run(why)}" if why else as_written
     if block.language == "python":
         return f"{as_written}\n{output(texts[0], folded=False)}"
     parts: list[str] = []
@@ -121,6 +124,11 @@ def shown_block(staging: Staging, name: str, block: Block, lines: list[str],
             parts += [console(typed), output(text, folded=not command.shown.strip())]
             typed = []
     return "\n\n".join([*parts, *([console(typed)] if typed else [])]) + "\n"
+
+
+def not_run(why: str) -> str:
+    """A line below a block that was not run."""
+    return f"\n```{{div}} not-run\nNot run for this page: {why}.\n```\n"
 
 
 def console(typed: list[str]) -> str:
@@ -158,10 +166,10 @@ def linked(staging: Staging, path: Path, prose: str) -> str:
             staging.copy(place, f"pictures/{place.name}")
             return f"[{text}](pictures/{place.name})"
         if name := staged_name(place):
-            if re.fullmatch(r"`?[\w-]+\.md`?", text) and place.is_file():
+            if re.fullmatch(r"`?[\w/-]+\.md`?", text) and place.is_file():
                 text = title_of(place.read_text(encoding="utf-8"))
             return f"[{text}]({name}.md{anchor})"
-        if path.parent == DOCS:
+        if path.is_relative_to(DOCS):
             staging.files.setdefault(place, f"files-{slug(place)}")
         elif place not in staging.files:
             return text if text.startswith("`") else f"`{text}`"
@@ -255,7 +263,7 @@ def part_page(part: dict, titles: dict[str, str]) -> str:
 
 def stage(staging: Staging, generated: dict[str, Callable[[], dict[str, str]]]) -> None:
     """Write all pages; `generated` are those that are made from sources, by what makes them."""
-    texts = {staged_name(path): page(staging, path) for path in sorted(DOCS.glob("*.md"))}
+    texts = {staged_name(path): page(staging, path) for path in sorted(DOCS.rglob("*.md"))}
     for path, name in RENAMED.items():
         if name in OUTSIDE:
             texts[name] = linked(staging, path, path.read_text(encoding="utf-8"))
@@ -263,7 +271,7 @@ def stage(staging: Staging, generated: dict[str, Callable[[], dict[str, str]]]) 
         texts |= make()
     texts |= dict(file_pages(staging))
     titles = {name: title_of(text) for name, text in texts.items()}
-    texts["index"] = (HERE / "front.md").read_text(encoding="utf-8")
+    texts["index"] = (HERE / "front.myst").read_text(encoding="utf-8")
     for name in re.findall(r"\(pictures/([\w.]+)\)", texts["index"]):
         staging.copy(DOCS / "pictures" / name, f"pictures/{name}")
     for part in navigation()["part"]:

@@ -183,11 +183,14 @@ class Repair(Record):
     least_changed_entries : int
         The least number of entries towards endpoints that any repair must change.
     changed_switches : int
-        Switches with entries towards endpoints that change.
+        Switches with entries that change or are cleared.
     changed_entries_to_switches : int
         Table entries towards switches that change.
     least_changed_entries_to_switches : int
         The least number of entries towards switches that any repair must change.
+    cleared_entries : int
+        Table entries that are cleared, because they lead to endpoints and switches that have
+        failed and had not before.
     changed_service_levels : int
         Paths whose service level changes.
     mean_hops_before : float | None
@@ -237,6 +240,7 @@ class Repair(Record):
     changed_switches: int
     changed_entries_to_switches: int
     least_changed_entries_to_switches: int
+    cleared_entries: int
     changed_service_levels: int
     mean_hops_before: float | None
     mean_hops_after: float | None
@@ -1129,7 +1133,8 @@ class Cost(Record):
     power_w : float
         Power of what is counted and known, watts; without cooling.
     power_w_per_endpoint : float | None
-        ``power_w`` over the endpoints, watts; none without endpoints.
+        ``power_w`` over the endpoints, watts; none without endpoints, and where the catalogue
+        does not say the power of the switches.
     power_unknown : list[str]
         What is counted but whose power the catalogue does not say, passive fibres and cables
         apart.

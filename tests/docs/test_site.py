@@ -33,8 +33,9 @@ OPENED = (
     "index", "tutorials", "reference", "install", "job-architect", "job-operator", "choosing",
     "cabling", "production", "adding-a-topology", "networks", "structure", "cost", "routing",
     "flit", "packet", "message", "measures", "cli", "commands-simulators-and-measurement",
-    "experiment-schema", "json-reference", "python-networks", "python-results", "c-flyloom",
-    "glossary", "flit-figures", "architecture", "files-docs-parts-star-graph-rs", "search",
+    "experiment-schema", "json-reference", "coming-from-booksim", "python-networks",
+    "python-results", "c-flyloom", "glossary", "flit-figures", "architecture", "search",
+    "files-docs-parts-star-graph-rs",
 )
 WORDS = {
     "slim fly": "python-families", "deadlock": "routing", "anynet": "flit", "LMC": "routing",
@@ -118,7 +119,7 @@ def test_every_page_is_in_one_part() -> None:
     named = [name for part in tomllib.loads(text)["part"] for group in part["group"]
              for name in group["pages"]]
     assert len(named) == len(set(named))
-    there = {staging.staged_name(path) for path in (ROOT / "docs").glob("*.md")}
+    there = {staging.staged_name(path) for path in (ROOT / "docs").rglob("*.md")}
     assert there <= set(named), there - set(named)
     assert not {*named} & {"search", "genindex", "index"}  # these are made by Sphinx and by us
 
@@ -222,6 +223,11 @@ print("four")
 ```console
 $ false
 ```
+
+<!-- needs: no-such-program -->
+```console
+$ true
+```
 """
 
 
@@ -234,8 +240,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def keep_page(page: str) -> None:
     """Keep what the blocks of the page above print."""
-    texts = iter([["one\n", "two\nthree\n"], ["four\n"], ["never\n"]])
-    said = {printed.block_digest(block): next(texts) for block in page_blocks.blocks(page)}
+    texts = [["one\n", "two\nthree\n"], ["four\n"], ["never\n"]]
+    said = {printed.block_digest(block): lines
+            for block, lines in zip(page_blocks.blocks(page), texts, strict=False)}
     printed.keep("docs/page.md", page, said, Path("/nowhere/work"))
 
 
@@ -270,11 +277,12 @@ def test_blocks_are_shown_with_what_they_printed(
         monkeypatch.setattr(staging, name, value)
     without = staging.Staging(tmp_path / "without")
     assert "$ echo one\none\n" in staging.page(without, source)
-    assert without.without_output == ["docs/page.md:4", "docs/page.md:11"]
+    assert without.without_output == ["docs/page.md:4", "docs/page.md:11", "docs/page.md:21"]
     keep_page(PAGE)
     shown = staging.Staging(tmp_path / "with")
     text = staging.page(shown, source)
-    assert shown.without_output == []
+    assert shown.without_output == ["docs/page.md:21"]
+    assert "Not run for this page: it needs no-such-program." in text
     assert "$ echo one\n```\n\n```{code-block} text\n:class: printed\n\none\n```" in text
     assert re.search(r"\$ echo two; \\\n    echo three\n```\n\n<details[^`]*```.*\n\ntwo\nthree\n",
                      text, re.DOTALL)

@@ -181,3 +181,18 @@ def test_what_is_near_to_no_family_is_none(tmp_path):
     (tmp_path / "odd.json").write_text(odd.to_text("json"))
     done = flyloom("identify", tmp_path / "odd.json")
     assert done.returncode == 1 and "no family has a member that is near" in done.stdout
+
+
+def test_the_planned_network_in_other_ports_is_said_to_be_that(tmp_path):
+    """Where the plan's ports are not the fabric's, the cables are nowhere as planned: the refusal
+    says why, and for another plan it does not."""
+    network = "fat_tree:leaves=6,spines=4,parallel=2,p=5"
+    other = read(relabelled(document_of(network), 1))
+    text = other.to_text("netlist").replace("2f10", "af10").replace("2f20", "af20")  # own GUIDs
+    (tmp_path / "found.txt").write_text(text)
+    done = flyloom("verify-cables", f"{network},gbps=200", tmp_path / "found.txt")
+    assert done.returncode == 2, done.stdout
+    assert f"this is {network}: the planned network, with its cables in other ports" in done.stderr
+    done = flyloom("verify-cables", "fat_tree:leaves=8,spines=4,p=5", tmp_path / "found.txt")
+    assert done.returncode == 2, done.stdout
+    assert f"this is {network}" in done.stderr and "other ports" not in done.stderr

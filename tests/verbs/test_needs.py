@@ -15,6 +15,7 @@ import networkx as nx
 import pytest
 from cli_helpers import flyloom
 from flyloom._core import described_member
+from flyloom.verbs.scoring import CRITERIA, scored
 
 CATALOG = fl.catalog()
 RATE = CATALOG.link_gbps
@@ -237,3 +238,38 @@ def test_one_network_under_two_names_is_listed_once():
     names = [m["network"] for m in found.members]
     assert len({m["general_form"] for m in found.members}) == len(names)
     assert any(m["also"] for m in found.members)
+
+
+def test_no_network_of_millions_of_switches_is_among_the_cheapest():
+    """Every plane needs a switch of 64 ports: what is thousands of times as large is far dearer."""
+    found = fl.size(64, planes=8, radix=64, gbps=400)
+    assert found.members[0]["endpoints"] == 64
+    assert max(member["switches"] for member in found.members) < 100 * found.members[0]["switches"]
+    assert all(member["cost_usd"] is not None for member in found.members)
+
+
+def test_ports_without_a_price_are_said():
+    """Admitted are 128 ports; the most of a switch with a price stands in the catalogue."""
+    sold = fl.catalog("products-2026").switches
+    most = max(s["ports"] for s in sold if s["gbps"] == 800 and s.get("price"))
+    assert 64 <= most < 128
+    said = flyloom("size", "--endpoints", "3000", "--radix", "128", "--gbps", "800", "--families",
+                   "slim_fly")
+    assert said.returncode == 0
+    assert f"products-2026 has no price of a switch of more than {most} ports" in said.stderr
+    assert "no price of a switch" not in flyloom(
+        "size", "--endpoints", "3000", "--radix", "64", "--gbps", "800", "--families",
+        "slim_fly").stderr
+
+
+def test_unknown_power_is_no_figure():
+    """hdr40-2024 has no power of its switch, so no network is the best in it or scored by it."""
+    found = fl.size(300, radix=40, gbps=200, families=["fat_tree", "slim_fly"])
+    assert found.catalog == "hdr40-2024"
+    for member in found.members:
+        assert member["power_w_per_endpoint"] is None and member["pareto"] is not None
+        assert "power_w_per_endpoint" not in member["best_in"]
+    rows = [{"cost_usd": usd, "power_w": 0.0, "network": str(usd), "links": 1}
+            for usd in (1.0, 2.0)]
+    weights = {name: float(name in ("cost", "power")) / 2 for name in CRITERIA}
+    assert [row["score"] for row in scored(rows, weights)] == pytest.approx([1, 0.5 ** 0.5])

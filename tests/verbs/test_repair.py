@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import flyloom as fl
 import networkx as nx
@@ -354,3 +355,36 @@ def test_the_steps_say_what_must_have_left_before_each():
             said = [step for step in steps if step.endswith(words)]
             assert not count or said[0].split()[0] == str(count)
     assert ("in steps", True, True) in seen
+
+
+@pytest.mark.parametrize("failed", [
+    {"links": [0, 7]}, {"switches": [1]}, {"random": 2, "seed": 3}, {"switches": [-1], "random": 1},
+], ids=["links", "a leaf", "random links", "a spine and a link"])
+@pytest.mark.parametrize(("net", "engine", "lmc"), [
+    ("fat_tree:leaves=6,spines=3,parallel=2,p=2", "ftree", 1), ("slim_fly:q=5,p=2", "dfsssp", 0),
+])
+def test_a_repair_counts_the_entries_that_loading_it_changes(net, engine, lmc, failed):
+    """Entries towards endpoints, towards switches and cleared ones are together what differs
+    between the forwarding tables that the fabric is given, counted from their texts."""
+    before = fl.route(net, engine, lmc=lmc)
+    on = before.topology
+    asked = {**failed, "switches": [s % on.switches for s in failed.get("switches", [])]}
+    repaired, done = fl.repair(before, **asked)
+    was, now = (forwarding(tables) for tables in (before, repaired))
+    differing = {guid: sum(was[guid].get(lid) != now[guid].get(lid)
+                           for lid in was[guid].keys() | now[guid].keys()) for guid in now}
+    assert done.changed_entries + done.changed_entries_to_switches + done.cleared_entries == sum(
+        differing.values())
+    assert done.changed_switches == sum(count > 0 for count in differing.values())
+    assert (done.cleared_entries > 0) == bool(failed.get("switches"))
+
+
+def forwarding(tables):
+    """{switch GUID: {LID: port}} of tables as dump_fts would print them."""
+    found, at = {}, None
+    for line in tables.lft_text().splitlines():
+        if words := re.match(r"Unicast lids .* guid 0x(\w+)", line):
+            at = found.setdefault(words[1], {})
+        elif entry := re.match(r"(0x\w+) (\d+)", line):
+            at[int(entry[1], 16)] = int(entry[2])
+    return found

@@ -317,7 +317,7 @@ def test_tables_over_a_link_that_is_down_are_refused():
     with pytest.raises(fl.RefusalError, match="a route crosses a link that is down"):
         over_tables(wanted, found)
     found["channels"] = np.zeros(1, np.uint32)
-    assert over_tables(wanted, found) == 1.0
+    assert over_tables(wanted, found).value == 1.0
 
 
 def test_planes_share_the_traffic():
@@ -422,3 +422,37 @@ def test_in_an_experiment_bad_parameters_are_refused(tmp_path, old, new, message
     done = flyloom("run", "much.toml", cwd=tmp_path)
     assert done.returncode == 2 and message in done.stderr
     assert done.stderr.count("\n") == 1 and "measured_throughput.py" not in done.stderr
+
+
+@pytest.mark.parametrize("how", [{}, {"epsilon": 0.005}, {"engine": "sssp"}])
+def test_the_busiest_channels_are_those_that_limit_the_traffic(how):
+    """Three switches in a row: both flows need the channel from 1 to 2, which is full at 2/3 of
+    them; the first alone, 0.75 of 2/3, is on the channel before."""
+    row = fl.from_pairs([(0, 1), (1, 2)], p=1)
+    found = fl.throughput(row, [(0, 2, 0.75), (1, 2, 0.75)], **how)
+    rows = [(c["from"], c["to"], c["load"]) for c in found.busiest_channels]
+    names = row.switch_names
+    assert [r[:2] for r in rows] == [(names[1], names[2]), (names[0], names[1])]
+    assert [r[2] for r in rows] == pytest.approx([1, 0.5], rel=1e-3)
+    assert fl.throughput(row, [(0, 2, 0.75)], top=0, **how).busiest_channels == []
+
+
+def test_no_channel_is_loaded_by_flow_in_cycles():
+    """A ring of four, one flow to the next switch: half of what fits goes each way round, so that
+    every channel is used in one direction alone."""
+    ring = fl.network("ring:n=4,p=1")
+    found = fl.throughput(ring, [(0, 1, 1.0)])
+    assert found.maximum_achievable_throughput == pytest.approx(2)
+    assert [c["load"] for c in found.busiest_channels] == pytest.approx([1] * 4, abs=1e-3)
+
+
+def test_the_command_lists_the_busiest_channels(tmp_path):
+    said = flyloom("throughput", "ring:n=4,p=1", "--traffic", "shift:1", "--csv",
+                   tmp_path / "hot.csv", "--top", 3)
+    assert said.returncode == 0, said.stderr
+    assert "busiest channels" in said.stdout and "written to" in said.stdout
+    lines = (tmp_path / "hot.csv").read_text().splitlines()
+    assert lines[0] == "from,port,to,to_port,load" and len(lines) == 4
+    known = document("throughput", "ring:n=4,p=1", "--traffic", "shift:1", "--top", 3)
+    assert [c["from"] for c in known["busiest_channels"]] == [
+        line.split(",")[0] for line in lines[1:]]

@@ -25,7 +25,8 @@ use std::sync::Arc;
 pub struct UpDown {
     /// The root: a switch by name or number. By default, and in the other planes: the switch with
     /// the least distance to the farthest one; among several, the one of least mean distance, then
-    /// the first. In trees, also in those read from files, all switches of the top level.
+    /// the first. In trees, also in those read from files and in those with a few plugs in wrong
+    /// switches, all switches of the top level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RootSwitch>,
 }
@@ -95,10 +96,10 @@ impl RootSwitch {
 }
 
 /// Ranks by level of a tree, the top level first, then by number; every switch of the top level is
-/// a root. `None` where a cable does not join neighbouring levels, or where some endpoint cannot be
+/// a root. `None` where more than a few cables do not join neighbouring levels, or where some endpoint cannot be
 /// reached up and then down from every other one of its connected part. O(switches * arcs).
 fn by_level(on: &Topology) -> Option<(UpDownRanks, Vec<u32>)> {
-    let level = fabric::tree::tree_levels(on)?;
+    let level = fabric::tree::nearly_tree_levels(on)?;
     let mut order: Vec<u32> = (0..on.switches().len() as u32).collect();
     order.sort_by_key(|&v| (std::cmp::Reverse(level[v as usize]), v));
     let mut rank = vec![0; order.len()];

@@ -135,6 +135,39 @@ pub fn tree_levels(on: &Topology) -> Option<Vec<u32>> {
     (!on.links().is_empty() && on.links().iter().all(joins)).then_some(level)
 }
 
+/// In a tree with flaws one link in this number may join switches of one level.
+const LINKS_A_FLAW: usize = 20;
+
+/// As [`tree_levels`], also of a network from a file in which a few links join switches of one
+/// level, as plugs in wrong switches make them: levels are the numbers of links to the nearest
+/// switch with hosts, or with devices that were left out of the network. `None` where more than one
+/// link in 20 joins switches of one level, as in networks that are no trees. O(links log links).
+pub fn nearly_tree_levels(on: &Topology) -> Option<Vec<u32>> {
+    if let Some(level) = tree_levels(on) {
+        return Some(level);
+    }
+    if on.switches().iter().any(|s| s.level != 0) {
+        return None;
+    }
+    let left_out = |s: usize| on.aside().left_out.get(s).is_some_and(|count| *count > 0);
+    let is_leaf = |s: &usize| !on.terminals_on(SwitchId::from(*s)).is_empty() || left_out(*s);
+    let hosts: Vec<usize> = (0..on.switches().len()).filter(is_leaf).collect();
+    let with_hosts = |s: &u32| !on.terminals_on(SwitchId(*s)).is_empty();
+    let all: Vec<u32> = hosts.into_iter().map(|s| s as u32).collect();
+    let few = all.iter().copied().filter(with_hosts).collect();
+    [all, few].iter().find_map(|leaves| levels_above(on, leaves))
+}
+
+/// The levels above these leaves, where few links join switches of one level.
+fn levels_above(on: &Topology, leaves: &[u32]) -> Option<Vec<u32>> {
+    let of = on.graph().distances_from_any(leaves);
+    let level: Vec<u32> = of.into_iter().map(|d| if d == u32::MAX { 0 } else { d }).collect();
+    let is_flat = |l: &&Link| level[l.a.switch.ix()] == level[l.b.switch.ix()];
+    let flat = on.links().iter().filter(is_flat).count();
+    let fits = flat * LINKS_A_FLAW <= on.links().len() && level.iter().any(|l| *l > 0);
+    fits.then_some(level)
+}
+
 /// Removes leaves so that no link of `flat` has both ends on one level. At each such conflict of
 /// two leaves, the one with fewer hosts per conflict is removed.
 fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool], graph: &Graph) {

@@ -7,7 +7,7 @@ use crate::wish::NetworkWish;
 use base::Refusal;
 use base::part::PartDescription;
 use fabric::geometry::NetworkGeometry;
-use fabric::network::{NetworkRecipe, Topology, take_gbps};
+use fabric::network::{GBPS, NetworkRecipe, Topology, take_gbps};
 use serde_json::{Map, Value};
 
 /// A row of the table of families: one family with its functions.
@@ -195,7 +195,18 @@ fn within_limits(promise: &FamilyPromise) -> Result<(), Refusal> {
 }
 
 fn parse<F: Family>(params: &Value) -> Result<F, Refusal> {
-    base::parameters::read(F::NAME, params)
+    base::fields::typed(params).map_err(|(field, why)| {
+        let own = base::taken::taken::<F>(F::NAME, &field);
+        let unknown = why.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+        let help = match unknown {
+            Some(word) => {
+                let near = base::words::did_you_mean(word, [GBPS]);
+                format!("{near}{own}; every family takes {GBPS}")
+            }
+            None => own,
+        };
+        Refusal::new(field, why, help)
+    })
 }
 
 pub(crate) fn recipe<F: Family>(family: &F) -> NetworkRecipe {

@@ -216,6 +216,13 @@ mod tests {
         let unknown = parse_inline("slim_fly:q=5,r=1").expect("well formed");
         let refusal = entry.build(&unknown.params).expect_err("no parameter r");
         assert!(refusal.to_string().contains("unknown field `r`"), "{refusal}");
+        let misspelt = parse_inline("slim_fly:q=5,gbsp=400").expect("well formed");
+        let refusal = entry.build(&misspelt.params).expect_err("no parameter gbsp").to_string();
+        assert!(refusal.contains("did you mean gbps?"), "{refusal}");
+        let misspelt = parse_inline("fat_tree:leafs=4,gbps=400").expect("well formed");
+        let refusal = family("fat_tree").map(|tree| tree.build(&misspelt.params));
+        let refusal = refusal.expect("there is a fat tree").expect_err("no parameter leafs");
+        assert!(refusal.to_string().contains("did you mean leaves?"), "{refusal}");
         assert!(family("slimfly").is_err_and(|r| r.help.contains("slim_fly")));
     }
 }

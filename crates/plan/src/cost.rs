@@ -85,7 +85,8 @@ pub struct Bill {
     pub nics_usd: f64,
     /// Power of what is counted and known, watts; without cooling.
     pub power_w: f64,
-    /// `power_w` over the endpoints, watts; none without endpoints.
+    /// `power_w` over the endpoints, watts; none without endpoints, and where the catalogue does not
+    /// say the power of the switches.
     pub power_w_per_endpoint: Option<f64>,
     /// What is counted but whose power the catalogue does not say, passive fibres and cables apart.
     pub power_unknown: Vec<String>,
@@ -377,7 +378,10 @@ impl Bill {
             self.cost_usd_per_endpoint = Some(self.cost_usd / endpoints);
             self.cost_usd_per_endpoint_low = Some(self.cost_usd_low / endpoints);
             self.cost_usd_per_endpoint_high = Some(self.cost_usd_high / endpoints);
-            self.power_w_per_endpoint = Some(self.power_w / endpoints);
+            let unknown =
+                |line: &BillLine| line.part == BillSection::Switches && line.watts.is_none();
+            let known = !self.lines.iter().any(|line| line.counted && unknown(line));
+            self.power_w_per_endpoint = known.then_some(self.power_w / endpoints);
         }
     }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::float_cmp)] // rates and prints are given, not computed
 
-use super::catalog::{CableUse, FigureConfidence};
+use super::catalog::{BillSection, CableUse, FigureConfidence};
 use super::floor_tests::studied;
 use super::sc14::CostStudyColumn;
 use super::{
@@ -252,6 +252,20 @@ fn a_network_is_bought_at_its_rate() {
         let asked = bill(&plain, &list, shop).expect("all is on sale");
         assert_eq!(asked.rate_source, Some(RateSource::Parameters));
         assert_eq!(Bill { rate_source: found.rate_source, ..asked }, found);
+    }
+}
+
+/// A catalogue that does not say what its switches draw gives no power an endpoint, rather than 0.
+#[test]
+fn unknown_power_of_switches_is_no_power_of_0() {
+    for (gbps, known) in [(400, true), (200, false)] {
+        let net = format!("slim_fly:q=5,p=4,gbps={gbps}");
+        let catalog = Catalog::usual(&built(&net), None).expect("one sells it");
+        let found = billed(&net, &catalog, &BillItem::USUAL);
+        let switches = |line: &&super::bill_line::BillLine| line.part == BillSection::Switches;
+        let said = found.lines.iter().find(switches).expect("there are switches").watts.is_some();
+        assert_eq!(said, known, "{}", catalog.name);
+        assert_eq!(found.power_w_per_endpoint.is_some(), known);
     }
 }
 

@@ -2,9 +2,10 @@
 
 pub use crate::classes::Traffic;
 use crate::classes::{Routing, Topology};
-use crate::enter::{enter, refuse, stopped};
+use crate::enter::{enter, refuse, stopped, to_python};
 use crate::views::array;
 use base::{ComputationError, EndpointId, Refusal, SwitchId};
+use measure::load::busiest;
 use measure::load::routes;
 use measure::load::routes::DemandRoutes;
 use measure::load::throughput;
@@ -106,6 +107,20 @@ impl Traffic {
     /// Capacity of every channel, (2 * links,) float64: 1 is what one endpoint can fill, 0 down.
     fn capacities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         array(py, demand::capacities(&self.on.get().inner))
+    }
+
+    /// The `top` channels of the largest `loads`, (2 * links,) float64, the busiest first, by the
+    /// names and ports of the devices at their ends; see docs/measures.md.
+    fn busiest<'py>(
+        &self,
+        py: Python<'py>,
+        loads: PyReadonlyArray1<'_, f64>,
+        top: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let t = self.on.get().inner.clone();
+        let loads = loads.as_array().to_vec();
+        let all = enter(py, None, |_| busiest::busiest(&t, &loads, top))?;
+        to_python(py, &serde_json::json!(all))
     }
 
     /// Bounds on the maximum achievable throughput within `epsilon`, over any paths or over the

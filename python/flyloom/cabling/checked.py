@@ -49,10 +49,16 @@ LARGE = 20_000
 """Links of a fabric above which nobody waits for the network that it is."""
 
 
-def what_fits(found: Topology, error: RefusalError) -> str:
+def what_fits(plan: Topology, found: Topology, error: RefusalError) -> str:
     """A clause on the network that a fabric is, where it was refused as that of another plan; else
-    empty."""
-    return f"; {_named(found)}" if str(error).startswith("found: ") and _named(found) else ""
+    empty. Where it is the planned network with its cables in other ports, the clause says so."""
+    if not str(error).startswith("found: ") or not (named := _named(found)):
+        return ""
+    planned = re.sub(r",gbps=[^,]*", "", plan.recipe)
+    if (member := _member(found)) is None or planned != member["network"]:
+        return f"; {named}"
+    return (f"; {named}: the planned network, with its cables in other ports than the plan's, and"
+            " flyloom identify lists what differs from it")
 
 
 def misfit(found: Topology, document: dict[str, Any]) -> list[str]:
@@ -63,11 +69,17 @@ def misfit(found: Topology, document: dict[str, Any]) -> list[str]:
     return [f"most cables are not as planned: {named}"] if named else []
 
 
-@lru_cache(maxsize=1)
 def _named(found: Topology) -> str:
     """Which network a fabric is, in words; empty where it is none, or large."""
+    member = _member(found)
+    return f"this is {member['words']}" if member else ""
+
+
+@lru_cache(maxsize=1)
+def _member(found: Topology) -> dict[str, Any] | None:
+    """The network of a family that a fabric is; None where it is none, or large."""
     members = identify(found, 1) if found.links <= LARGE else []
-    return f"this is {members[0]['words']}" if members else ""
+    return members[0] if members else None
 
 
 def read_guids(path: Path) -> dict[str, int]:

@@ -100,7 +100,8 @@ def repair(
         ("failed links, switches", f"{len(failed)}, {len(dead)}"),
         ("changed entries", f"{changed:,} (at least {least:,})"),
         ("towards switches", f"{more[0]:,} (at least {more[1]:,})"),
-        ("on switches", done["changed_switches"]),
+        ("cleared entries", done["cleared_entries"]),
+        ("entries in all", entries_in_all(done)),
         ("changed service levels", done["changed_service_levels"]),
         ("mean route [hops]", became(done["mean_hops_before"], done["mean_hops_after"])),
         ("longest route [hops]", became(done["max_hops_before"], done["max_hops_after"])),
@@ -117,6 +118,14 @@ def repair(
     if output and not as_json:
         print(f"written to {output}/")
     raise typer.Exit(0 if proof["complete"]["holds"] else 1)
+
+
+def entries_in_all(done: Result) -> str:
+    """The entries that change or are cleared, and on how many switches: what `deploy --dry-run`
+    counts where every LID has a route of its own."""
+    parts = ("changed_entries", "changed_entries_to_switches", "cleared_entries")
+    count, switches = sum(done[part] for part in parts), done["changed_switches"]
+    return f"{count:,} on {switches:,} switch{'' if switches == 1 else 'es'}"
 
 
 def became(before: float | None, after: float | None) -> str | None:

@@ -162,7 +162,7 @@ class CableCheckOptions:
         try:
             document = self._compared(found, self.identify, self.seen if again else None)
         except RefusalError as error:
-            raise RefusalError(f"{error}{checked.what_fits(found, error)}") from None
+            raise RefusalError(f"{error}{checked.what_fits(self.plan, found, error)}") from None
         if again:
             self.seen.update(checked.laid(self.plan, document))
         return document

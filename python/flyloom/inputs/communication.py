@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flyloom._core import Communication, RefusalError, Workload, mapping_names, workload_list
 from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.graphs import GraphLike, MatrixLike
+from flyloom.inputs.rows import (
+    MATRICES,
+    RawTimedPackets,
+    RawTrafficRows,
+    found_in,
+    is_table_of_pairs,
+    pairs_of_text,
+    read,
+)
 from flyloom.inputs.workloads import is_workload, named, travelled, workload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import is_path, read_text, shown
 from flyloom.support.refused import hint
 
 Graph = Communication | Workload | str | os.PathLike[str] | Any
-"""A graph; a file of one, of a schedule or of a trace; an inline form such as
+"""A graph; a file of one, of pairs, of a schedule or of a trace; an inline form such as
 ``stencil:shape=8x8,bytes=100``; a workload by its name, ``"alltoall_pairwise bytes=100"``; a
 schedule; a NumPy or SciPy matrix; a networkx graph."""
 
 _PROFILE = re.compile(r"^(.*)\.(\d+)\.prof(?:\.gz)?$")
 _MARKET = b"%%MatrixMarket"
+_PAIRS = b"flyloom pairs\n"
+"""What a table of pairs begins with where its content travels without its file."""
+_GRAPHS = (".graph", ".metis", ".chaco", ".grf", ".src")
+"""The ends of names of graphs of METIS and Scotch, which might look like rows of numbers."""
+MOST_DIGITS = 9
+"""The number of a process has fewer digits."""
 
 
 def communication(
-    source: Graph, progress: Progress | None = None, places: int | None = None
+    source: Graph, progress: Progress | None = None, places: int | None = None,
+    names: Sequence[str] = (),
 ) -> Communication:
     """The communication graph that ``source`` stands for; of a workload by its name, without a
     number of ranks, that of a rank for each of ``places``.
+
+    A table of pairs may have the ``names`` of endpoints in place of numbers: process i is then the
+    one of endpoint i.
 
     Of a matrix whose values are no bytes, as negative ones, only the pattern is known: what its
     parts exchange (``halo``).
@@ -37,7 +57,7 @@ def communication(
     Raises ``RefusalError`` with the file and the line at fault.
     """
     if isinstance(source, (str, os.PathLike)):
-        source = named_graph(os.fspath(source), progress, places)
+        source = named_graph(os.fspath(source), progress, places, names)
     if isinstance(source, Workload):
         return Communication.of_workload(source)
     if isinstance(source, Communication):
@@ -56,7 +76,8 @@ def is_kind(text: str) -> bool:
 
 
 def named_graph(
-    name: str, progress: Progress | None = None, places: int | None = None, *, files: bool = True
+    name: str, progress: Progress | None = None, places: int | None = None,
+    names: Sequence[str] = (), *, files: bool = True,
 ) -> Communication | Workload:
     """The graph, or the workload that has one, of a text; without ``files`` parameters of a
     workload may name none."""
@@ -81,7 +102,7 @@ def named_graph(
             f"graph: {why}; {near}{', '.join(kinds)}, a workload (flyloom list workloads), or a"
             " file"
         )
-    return schedule_or_graph(name, progress)
+    return schedule_or_graph(name, progress, names)
 
 
 def in_places(
@@ -95,7 +116,9 @@ def in_places(
     return made(name, {**ranks, **given}, progress)
 
 
-def schedule_or_graph(name: str, progress: Progress | None = None) -> Workload | Communication:
+def schedule_or_graph(
+    name: str, progress: Progress | None = None, names: Sequence[str] = ()
+) -> Workload | Communication:
     """What a file, or a folder of files, holds.
 
     Raises ``RefusalError`` with the file and the line at fault.
@@ -103,20 +126,59 @@ def schedule_or_graph(name: str, progress: Progress | None = None) -> Workload |
     if (content := travelled(name)) is not None:
         if content.startswith(_MARKET):
             return Communication.read([(name, content.decode())])
+        if content.startswith(_PAIRS):
+            return _of_pairs(pairs_of_text(name, content.removeprefix(_PAIRS).decode()), names)
         return workload(name, progress)
     path = Path(name)
     if profiles := _profiles(path):
         return Communication.read([(str(file), read_text(file)) for file in profiles])
     if is_workload(path):
         return workload(name, progress)
-    return Communication.read([(name, read_text(path))])
+    if name.endswith((".npy", ".npz")):
+        return _of_pairs(read(path), names)
+    text = read_text(path)
+    if is_table_of_pairs(text):
+        return _of_pairs(pairs_of_text(name, text), names)
+    return Communication.read([(name, text)])
 
 
 def content_of(path: Path) -> bytes:
-    """What a file or a folder holds, as the content of a single file: GOAL in binary, or Matrix
-    Market."""
+    """What a file or a folder holds, as the content of a single file: GOAL in binary, Matrix
+    Market, or a table of pairs behind a mark, as names of endpoints need the network."""
+    if path.is_file() and not is_workload(path) and not _profiles(path) and (
+        not path.name.endswith((".npy", ".npz"))
+    ):
+        text = read_text(path)
+        if is_table_of_pairs(text):
+            return _PAIRS + text.encode()
     found = schedule_or_graph(str(path))
     return found.binary() if isinstance(found, Workload) else found.text().encode()
+
+
+def is_matrix_of_a_format(name: str) -> bool:
+    """Whether a file is a table of pairs, or by its name a matrix or a graph of a format, rather
+    than plain rows of numbers."""
+    plain = name.removesuffix(".gz")
+    if plain.endswith((*_GRAPHS, ".npy", ".npz", ".mtx", ".prof")):
+        return True
+    return os.path.isfile(name) and is_table_of_pairs(read_text(name))
+
+
+def traffic_of(path: Path) -> RawTrafficRows | RawTimedPackets:
+    """Who sends how much to whom by a file of any kind: rows or a matrix, as :func:`found_in`; or
+    a schedule, a trace or a communication graph, whose process i is endpoint i.
+
+    Raises ``RefusalError`` with the file and the line at fault.
+    """
+    name = path.name.removesuffix(".gz")
+    if not name.endswith(_GRAPHS) and not _profiles(path) and (
+        name.endswith(MATRICES) or not is_workload(path)
+    ):
+        return found_in(path)
+    graph = communication(str(path)).columns()
+    ends = zip(graph["from"].tolist(), graph["to"].tolist(), graph["bytes"].tolist(), strict=True)
+    rows = [(f"{path}: process {a} to {b}", (a, b, size)) for a, b, size in ends]
+    return RawTrafficRows(str(path), rows, in_bytes=True)
 
 
 def _profiles(path: Path) -> list[Path]:
@@ -153,6 +215,50 @@ def _of_columns(processes: int, rows: Any, columns: Any, values: Any) -> Communi
         processes, np.ascontiguousarray(rows, dtype=np.int64),
         np.ascontiguousarray(columns, dtype=np.int64), amounts,
     )
+
+
+def _of_pairs(found: RawTrafficRows, names: Sequence[str]) -> Communication:
+    """The graph of rows of sender, receiver and bytes, or of the matrix of an array."""
+    if found.shape is not None:
+        return _of_columns(_square(found.shape), *found.entries)
+    numbers = {name: i for i, name in enumerate(names)}
+    rows: list[int] = []
+    columns: list[int] = []
+    values = []
+    named, processes = False, 0
+    for at, row in found.rows:
+        cells = [str(cell).strip() for cell in row]
+        if len(cells) not in (2, 3) or len(cells) != len(found.rows[0][1]):
+            raise RefusalError(f"{at}: {len(cells)} values; source,destination,bytes in every row,"
+                               " or source,destination in every one")
+        for cell, to in zip(cells, (rows, columns), strict=False):
+            named = named or cell in numbers
+            to.append(numbers[cell] if cell in numbers else _process(at, cell, names))
+            processes = max(processes, to[-1] + 1)
+        values.append(_bytes(at, cells[2]) if len(cells) == 3 else 1.0)
+    if not rows:
+        raise RefusalError(f"{found.where}: no pairs; lines source,destination,bytes")
+    return _of_columns(len(names) if named else processes, rows, columns, values)
+
+
+def _process(at: str, cell: str, names: Sequence[str]) -> int:
+    if cell.isascii() and cell.isdigit() and len(cell) < MOST_DIGITS:
+        return int(cell)
+    if names:
+        raise RefusalError(f"{at}: there is no endpoint '{shown(cell)}'; {hint(cell, names)}"
+                           "names of endpoints, or numbers of processes from 0")
+    raise RefusalError(f"{at}: '{shown(cell)}' is no process; a number from 0, or where there is a"
+                       " network the name of an endpoint")
+
+
+def _bytes(at: str, cell: str) -> float:
+    try:
+        amount = float(cell)
+    except ValueError:
+        amount = math.nan
+    if not 0 <= amount < math.inf:
+        raise RefusalError(f"{at}: {shown(cell)}: no amount; a number of bytes from 0, finite")
+    return amount
 
 
 def _square(shape: tuple[int, ...]) -> int:

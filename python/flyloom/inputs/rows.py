@@ -125,6 +125,34 @@ def _of_text(name: str, text: str) -> RawTrafficRows:
     return RawTrafficRows(name, rows, in_bytes=in_bytes)
 
 
+def is_table_of_pairs(text: str) -> bool:
+    """Whether a text is a table of pairs, rather than a matrix or a graph of some format: its first
+    line has the headings of one, or it has two or three values between commas in every line, and
+    not as many lines."""
+    lines = [line for line in map(str.strip, text.split("\n")) if line and line[0] != "#"]
+    if not lines:
+        return False
+    cells = lines[0].split(",") if "," in lines[0] else lines[0].split()
+    if _heading(cells) or tuple(cell.strip() for cell in cells) in HEADERS:
+        return True
+    width = len(cells)
+    return (width in (2, 3) and "," in lines[0] and len(lines) != width
+            and all(line.count(",") == width - 1 for line in lines))
+
+
+def pairs_of_text(name: str, text: str) -> RawTrafficRows:
+    """The rows of a table of pairs of processes in the text of the file ``name``."""
+    found = _of_text(name, text)
+    if found.shape is not None or not found.rows:
+        return found
+    at, first = found.rows[0]
+    head = tuple(str(cell).strip() for cell in first)
+    if head[0] == "src_switch" and head in HEADERS:
+        raise RefusalError(f"{at}: switches are no processes; source,destination,bytes")
+    rows = found.rows[1:] if head in HEADERS else found.rows
+    return RawTrafficRows(name, rows, in_bytes=found.in_bytes)
+
+
 HEADINGS = (
     {"source", "src", "sender", "from"},
     {"destination", "dest", "dst", "receiver", "target", "to"},

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from flyloom._core import RefusalError, Topology, Traffic, meant
+from flyloom.inputs.communication import traffic_of
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import (
     HEADERS,
@@ -20,8 +21,6 @@ from flyloom.inputs.rows import (
     TIMES,
     RawTimedPackets,
     RawTrafficRows,
-    found_in,
-    read,
     said,
 )
 from flyloom.plugins.functions import named, returned, split, wrong
@@ -107,7 +106,7 @@ def packet_times(topology: Topology, traffic: object) -> tuple[str, str] | None:
     path = os.fspath(traffic)
     found = _travelled.get(path)
     if found is None and os.path.isfile(path) and not path.endswith(MATRICES):
-        found = found_in(Path(path))
+        found = traffic_of(Path(path))
     if not isinstance(found, RawTimedPackets):
         return None
     if not found.says_so and topology.endpoints == len(TIMES):
@@ -159,7 +158,8 @@ def _given(traffic: Wanted) -> RawTrafficRows:
             names = ", ".join([*(name for name in traffics if name not in patterns), *patterns])
             why = f"'{shown(path)}' is neither a name nor a file{near}"
             raise RefusalError(f"traffic: {why}; {names}, or a file")
-        return read(Path(path))
+        found = traffic_of(Path(path))
+        return found.rows() if isinstance(found, RawTimedPackets) else found
     if not isinstance(traffic, (MatrixLike, Mapping, Iterable)):
         help_ = "a name, a file, a matrix, or rows src, dst, demand"
         raise RefusalError(f"traffic: {shown(repr(traffic))} is no traffic; {help_}")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError, registry
 from flyloom._core import parts as core_parts
 from flyloom.inputs.applications import is_made, own_application, parameters
-from flyloom.inputs.communication import content_of, is_kind
+from flyloom.inputs.communication import content_of, is_kind, traffic_of
 from flyloom.inputs.jobs import names
-from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows, found_in
+from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows
 from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import named as made_workload
 from flyloom.inputs.workloads import recognised
@@ -123,7 +123,7 @@ class ExperimentInputFiles:
         """The rows of a file of traffic."""
         if name not in self._traffic:
             path = self._path(place, "a name", name, os.path.isfile)
-            self._traffic[name] = found_in(path)
+            self._traffic[name] = traffic_of(path)
         return self._traffic[name]
 
     def _content(

@@ -143,7 +143,8 @@ def _throughput(
     topology: Topology, engine: str, layers: int, options: dict[str, Any], seed: int
 ) -> Measured:
     found = throughput(
-        topology, "elephant", engine=engine, layers=layers, seed=seed, engine_options=options
+        topology, "elephant", engine=engine, layers=layers, seed=seed, engine_options=options,
+        top=0,
     )
     said = {"throughput": found.maximum_achievable_throughput}
     return [said], said

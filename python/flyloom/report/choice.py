@@ -98,8 +98,8 @@ def _answer(
         f"Take number 1, {called(best)}{_of_switches(best)} for {best['endpoints']:,} endpoints"
         f" ({best['network']}). It costs"
         f" {dollars(best['cost_usd'])}{within}; {dollars(best['cost_usd_low'])} to"
-        f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found. It draws"
-        f" {best['power_w'] / 1000:,.0f} kW.",
+        f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found."
+        + (f" It draws {_kw(best)} kW." if _kw(best) else " The catalogue has not what it draws."),
         _carried(best),
     ]
     second = next((row for row in found["candidates"] if row["rank"] == 2), None)
@@ -112,6 +112,14 @@ def _answer(
         paragraphs.append(f"The network that most machines have is number {tree['rank']},"
                           f" {called(tree)}: {_beside_best(tree, best)}.")
     return Block("The answer", paragraphs)
+
+
+def _kw(row: Mapping[str, Any]) -> str:
+    """The power of a network in kW; empty where the catalogue does not have that of its
+    switches."""
+    if row["power_w_per_endpoint"] is None:
+        return ""
+    return f"{row['power_w'] / 1000:,.0f}"
 
 
 def _of_switches(row: Mapping[str, Any]) -> str:
@@ -163,7 +171,7 @@ def _table(found: Mapping[str, Any]) -> Block:
             f"{row['rank']}  {row['network']}",
             "full" if row["oversubscription"] == 1 else f"1/{row['oversubscription']:g}",
             dollars(row["cost_usd"]), f"{row['cost_usd_per_endpoint']:,.0f}",
-            f"{row['power_w'] / 1000:,.0f}", f"{row['racks']:,}",
+            _kw(row) or "-", f"{row['racks']:,}",
             f"{row['cables_electric'] + row['cables_optical']:,}",
             _percent(row["uniform_minimal"]), _percent(row["worst_case_adaptive"]),
             f"{figure(round(row['allreduce_adaptive_ns'] / 1e6, 1))} ms",
@@ -211,7 +219,8 @@ def _beside(best: Mapping[str, Any], tree: Mapping[str, Any] | None) -> Block:
     if tree is None or tree is best:
         return Block()
     figures: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("price", "cost_usd", dollars), ("power", "power_w", lambda w: f"{w / 1000:,.0f} kW"),
+        ("price", "cost_usd", dollars),
+        ("power for each endpoint", "power_w_per_endpoint", lambda w: f"{w:,.0f} W"),
         ("energy of a year, not in the price", "energy_usd_per_year", dollars),
         ("switches", "switches", figure), ("optical cables between them", "cables_optical", figure),
         ("racks, with the computers", "racks", figure),

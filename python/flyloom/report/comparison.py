@@ -215,8 +215,8 @@ def resilience_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def pareto_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Cost against bisection, both for each endpoint; the area of a mark is power, its colour
-    diameter. Networks on the front are filled and numbered, and listed below."""
+    """Cost against bisection, both for each endpoint; the area of a mark is power where it is
+    known, its colour diameter. Networks on the front are filled and numbered, and listed below."""
     values = [
         {"network": row["network"], "cost": row["cost_usd_per_endpoint"],
          "power": row["power_w_per_endpoint"], "diameter": str(row["diameter"]),
@@ -241,9 +241,10 @@ def pareto_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     y = {"field": "cost", "type": "quantitative",
          "scale": {"type": "log", "nice": False, "padding": 24},
          "axis": {"title": "cost of an endpoint ($)", "tickCount": 8, "format": ",.0f"}}
+    powers = [v["power"] for v in values if v["power"] is not None]
     area = {"field": "power", "type": "quantitative", "scale": {"range": [40, 320], "zero": False},
-            "legend": {"title": "W/endpoint", "orient": "right", "values": spread(
-                [v["power"] for v in values])}}
+            "legend": {"title": "W/endpoint", "orient": "right", "values": spread(powers)},
+            } if powers else {"value": 120}
     tint = {**colour(diameters, "diameter"), "legend": {"title": "diameter", "orient": "right"}}
     tips = [{"field": key, "type": "nominal"} for key in ("network", "cost", "power", "bisection")]
     marks = [

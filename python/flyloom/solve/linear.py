@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,26 @@ MOST_FLOWS = 50_000
 MOST_ROUTES = 500_000
 """The largest linear program over given tables that is solved: routes."""
 
+SHORT_OF_LARGEST = 1e-6
+"""The fraction of the largest throughput that the flow of fewest hops may stay below."""
 
-def over_any_paths(topology: Topology, wanted: Traffic) -> float:
-    """The exact maximum over any paths: one flow a source switch, conserved at every switch."""
+
+@dataclass(frozen=True)
+class LargestFlow:
+    """The largest throughput, and the loads of channels of a flow that reaches it."""
+
+    value: float
+    """The largest multiple of the traffic that fits."""
+    loads: np.ndarray
+    """What every channel carries over what it can carry, (2 * links,); 0 where it is down."""
+
+
+def over_any_paths(topology: Topology, wanted: Traffic, *, loads: bool = False) -> LargestFlow:
+    """The exact maximum over any paths: one flow a source switch, conserved at every switch.
+
+    The loads, where they are asked for, are those of a flow of fewest hops, so that no flow goes in
+    a cycle; they take a second program of the same size. Else they are all 0.
+    """
     rows = wanted.by_switch()
     source, destination, amount = (rows[k] for k in ("source", "destination", "amount"))
     capacity = wanted.capacities()
@@ -50,10 +68,18 @@ def over_any_paths(topology: Topology, wanted: Traffic) -> float:
     keep = ~np.isin(rows_of, balance)
     low = np.concatenate([np.zeros(len(sources) * switches), np.full(channels, -np.inf)])
     high = np.concatenate([np.zeros(len(sources) * switches), capacity])
-    return _largest(count + 1, rows_of[keep], columns[keep], values[keep], low, high)
+    parts = (rows_of[keep], columns[keep], values[keep], low, high)
+    cost = np.concatenate([[-1.0], np.zeros(count)])
+    value = -_least(cost, np.array([0.0, np.inf]), *parts)[0]
+    carried = np.zeros(len(wanted.capacities()))
+    if loads:
+        fixed = np.array([(1 - SHORT_OF_LARGEST) * value, value])
+        flows = _least(np.concatenate([[0.0], ones]), fixed, *parts)[1][1:]
+        carried[working] = flows.reshape(len(sources), channels).sum(axis=0) / capacity
+    return LargestFlow(value, carried)
 
 
-def over_tables(wanted: Traffic, found: dict[str, Any]) -> float:
+def over_tables(wanted: Traffic, found: dict[str, Any]) -> LargestFlow:
     """The exact maximum where each demand may split over its routes only."""
     amount, choice, hops = found["amount"], found["choice"].astype(np.int64), found["hops"]
     capacity, channels = wanted.capacities(), found["channels"].astype(np.int64)
@@ -61,9 +87,11 @@ def over_tables(wanted: Traffic, found: dict[str, Any]) -> float:
         raise RefusalError("tables: a route crosses a link that is down; route the network again")
     routes = len(choice)
     of_hop = np.repeat(np.arange(routes), hops)
+    used = np.zeros(len(capacity))
     if routes == len(amount):  # one route each: nothing to choose
         load = np.bincount(channels, weights=amount[choice][of_hop], minlength=len(capacity))
-        return float(1 / (load[load > 0] / capacity[load > 0]).max())
+        np.divide(load, capacity, out=used, where=load > 0)
+        return LargestFlow(float(1 / used.max()), used / used.max())
     if routes > MOST_ROUTES:
         raise RefusalError(
             f"traffic: {routes} routes are too many for a linear program; at most {MOST_ROUTES}: "
@@ -75,14 +103,19 @@ def over_tables(wanted: Traffic, found: dict[str, Any]) -> float:
     values = np.concatenate([np.ones(routes), -amount, np.ones(len(channels))])
     low = np.concatenate([np.zeros(len(amount)), np.full(len(capacity), -np.inf)])
     high = np.concatenate([np.zeros(len(amount)), capacity])
-    return _largest(routes + 1, rows, columns, values, low, high)
+    cost = np.concatenate([[-1.0], np.zeros(routes)])
+    least, found_values = _least(cost, np.array([0.0, np.inf]), rows, columns, values, low, high)
+    load = np.bincount(channels, weights=found_values[1:][of_hop], minlength=len(capacity))
+    np.divide(load, capacity, out=used, where=load > 0)
+    return LargestFlow(-least, used)
 
 
-def _largest(
-    count: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray,
-    low: np.ndarray, high: np.ndarray,
-) -> float:
-    """The largest variable 0 with all ``count`` variables >= 0 and rows within their bounds."""
+def _least(
+    cost: np.ndarray, first: np.ndarray, rows: np.ndarray, columns: np.ndarray,
+    values: np.ndarray, low: np.ndarray, high: np.ndarray,
+) -> tuple[float, np.ndarray]:
+    """The least cost, and the variables: the first within the bounds ``first``, the others >= 0,
+    and rows within theirs."""
     try:
         import highspy
     except ImportError:
@@ -92,11 +125,14 @@ def _largest(
             "throughput: linear programs need the package highspy; pip install 'flyloom[lp]', or "
             "give epsilon"
         ) from None
-    order = np.lexsort((rows, columns))
+    order, count = np.lexsort((rows, columns)), len(cost)
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = count, len(low)
-    program.col_cost_ = np.concatenate([[-1.0], np.zeros(count - 1)])
-    program.col_lower_, program.col_upper_ = np.zeros(count), np.full(count, highspy.kHighsInf)
+    program.col_cost_ = cost
+    program.col_lower_, program.col_upper_ = (
+        np.concatenate([[bound], np.full(count - 1, usual)])
+        for bound, usual in zip(first, (0.0, highspy.kHighsInf), strict=True)
+    )
     program.row_lower_, program.row_upper_ = low, high
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     program.a_matrix_.start_ = np.searchsorted(columns[order], np.arange(count + 1))
@@ -115,4 +151,5 @@ def _largest(
     status = solver.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
         raise RuntimeError(f"HiGHS: {solver.modelStatusToString(status)}")
-    return -float(solver.getInfo().objective_function_value)
+    found = np.array(solver.getSolution().col_value)
+    return float(solver.getInfo().objective_function_value), found

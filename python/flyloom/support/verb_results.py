@@ -157,12 +157,15 @@ class Throughput(Result):
         What no flow exceeds; the same where the figure is ``exact``.
     network, traffic : str
         What it is of.
+    busiest_channels : list[Result]
+        The channels with most load at the largest throughput.
     """
 
     __slots__ = ()
     maximum_achievable_throughput: float
     upper_bound: float
     exact: bool
+    busiest_channels: list[Result]
     network: str
     traffic: str
 

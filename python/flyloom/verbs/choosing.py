@@ -15,7 +15,7 @@ from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.verb_results import Choice
-from flyloom.verbs.needs import MOST_ENDPOINTS
+from flyloom.verbs.needs import MOST_ENDPOINTS, most_ports_sold
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import ranked
 from flyloom.verbs.scoring import CRITERIA, scored, turning_points
@@ -117,7 +117,7 @@ def choose(
 
     with silent():
         rows = list(in_order(row, chosen, "networks", progress, MOST_AT_ONCE))
-    _grow(rows, ports, planes, progress)
+    _grow(rows, most_ports_sold(ports, bought), planes, progress)
     judged = scored(rows, known)
     kept = judged[:candidates]
     tree = next((each["network"] for each in kept if each["family"] in TREES), None)

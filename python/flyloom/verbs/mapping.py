@@ -209,7 +209,8 @@ def graph_of(
 ) -> Communication:
     """The communication graph, or that of the halo exchange of the parts of a matrix."""
     each = whole("per_endpoint", given.get("per_endpoint") or 1, 1, MOST_PER_ENDPOINT)
-    traffic = communication(graph, progress, topology_of(on).endpoints * each)
+    where = topology_of(on)
+    traffic = communication(graph, progress, where.endpoints * each, where.endpoint_names)
     if (count := given.get("partition")) is None:
         return traffic
     return traffic.halo(whole("partition", count, 1, 2**24), given.get("seed") or 0, progress)

@@ -63,7 +63,7 @@ def map(  # the table's name
         Seed of all that is random.
     """
     traffic = _rows(graph) if not isinstance(graph, str) else named_graph(
-        graph, None, network.endpoints * per_endpoint, files=False)
+        graph, None, network.endpoints * per_endpoint, network.endpoint_names, files=False)
     on = routed(network, {"engine": engine}, None)
     found = mapped(on, traffic, {
         "method": method, "objective": objective, "effort": effort, "per_endpoint": per_endpoint,

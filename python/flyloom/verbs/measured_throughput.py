@@ -45,9 +45,9 @@ def throughput(
         found = wanted.bounds(epsilon, None if any_paths else routing, None)
         low, high = found["lower"], found["upper"]
     elif any_paths:
-        low = high = over_any_paths(topology, wanted)
+        low = high = over_any_paths(topology, wanted).value
     else:
-        low = high = over_tables(wanted, wanted.routes(routing, None))
+        low = high = over_tables(wanted, wanted.routes(routing, None)).value
     return {
         "maximum_achievable_throughput": low, "upper_bound": high, "exact": not epsilon,
         "traffic": called(traffic), "exact_matching": wanted.exact_matching,

@@ -9,7 +9,7 @@ from typing import Any
 from flyloom import _core
 from flyloom._core import RefusalError, Shop
 from flyloom.inputs.networks import network
-from flyloom.support.notes import silent
+from flyloom.support.notes import once, silent
 from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.verbs import own_sizing
@@ -25,8 +25,8 @@ DOUBT = (0.04, 0.01)
 """By how much the price of a member may be below its estimate, in the proportion of the members
 that are priced: at first, and from the third on, when the spread of these proportions is known and
 counts too."""
-UNSOLD = 1e12
-"""The price [US dollars] of a switch that is not sold, in estimates."""
+UNSOLD = 1e18
+"""The price [US dollars] of a switch that is not sold, in estimates, above that of any network."""
 MOST_CLIMBS = 4
 """Steps of one endpoint towards the most that a budget buys, before the steps get longer."""
 DOUBTED = 1.2
@@ -84,6 +84,20 @@ def _rough_prices(bought: Shop | None, radix: int) -> dict[str, Any]:
     return prices
 
 
+def most_ports_sold(radix: int, bought: Shop | None) -> int:
+    """The most ports, up to ``radix``, of a switch on sale; ``radix`` where none is, or no shop."""
+    prices = bought.rough_prices(radix)["switch_price"] if bought else []
+    return max((ports for ports, usd in enumerate(prices) if usd is not None), default=radix)
+
+
+def _say_sold(radix: int, bought: Shop | None) -> None:
+    """A note where the catalogue sells no switch of as many ports as are admitted."""
+    sold = most_ports_sold(radix, bought)
+    if bought and sold < radix:
+        once(f"{bought.catalog()['name']} has no price of a switch of more than {sold} ports at"
+             " this rate: networks of larger ones are not among the cheapest (--catalog with one)")
+
+
 def _own_kind(
     family: Any, need: NetworkNeed, prices: dict[str, Any]
 ) -> dict[str, Any]:
@@ -118,6 +132,7 @@ def cheapest(
     work: list[tuple[NetworkNeed, dict[str, Any]]] = []
     far: list[dict[str, Any]] = []
     for need in needs:
+        _say_sold(need.radix, bought)
         found = kinds(need, bought, progress)
         least = min((kind["members"][0]["estimate"] for kind in found), default=0.0)
         for kind in found:

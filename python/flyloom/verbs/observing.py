@@ -229,8 +229,9 @@ def _prediction(
     known = np.isfinite(measured)
     sums = measured[known].sum(), predicted[known].sum()
     if not known.any() or min(sums) <= 0:
-        raise RefusalError("counters: no link of the network has carried anything in a known time;"
-                           " two samples with their times, or --seconds")
+        raise RefusalError("counters: no link of the network has carried anything in a known time,"
+                           " so no traffic can stand beside it; two samples with their times, or"
+                           " --seconds; errors alone are shown without traffic")
     shares = np.full(len(measured), np.nan), predicted / sums[1]
     shares[0][known] = measured[known] / sums[0]
     # loads that are all alike have no correlation

@@ -96,7 +96,11 @@ def front(rows: Sequence[Mapping[str, Any]], figures: Figures) -> list[bool | No
 
 def judge(rows: Sequence[dict[str, Any]], figures: Figures) -> None:
     """Gives each row ``pareto``, whether it is on the :func:`front`, and ``best_in``: the figures
-    in which no other row is better, as keys."""
+    in which no other row is better, as keys. Where there are prices, a figure that no row has, as
+    the power by a catalogue without it, is left out."""
+    has = {figure: any(marks(row, [figure]) for row in rows) for figure in figures}
+    if figures and has[figures[0]]:
+        figures = [figure for figure in figures if has[figure]]
     best: dict[str, float] = {}
     for figure in figures:
         known = [found[0] for row in rows if (found := marks(row, [figure]))]

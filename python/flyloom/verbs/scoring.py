@@ -51,7 +51,8 @@ def scored(
 
     The share of a criterion is (best over the row's figure, or the other quotient where more is
     better) to the power of its weight; a row without the figure, or with 0 of what should be much,
-    has the share of one a thousand times worse. The score is the product of the shares.
+    has the share of one a thousand times worse. A criterion of which no row has a figure, as the
+    power by a catalogue without it, has the share 1. The score is the product of the shares.
     """
     shares: list[dict[str, float]] = [{} for _ in rows]
     for name, criterion in CRITERIA.items():
@@ -59,7 +60,7 @@ def scored(
         known = [figure for figure in figures if figure is not None and figure > 0]
         best = (max if criterion.more else min)(known, default=1.0)
         for share, figure in zip(shares, figures, strict=True):
-            times = 1e-3
+            times = 1e-3 if known else 1.0
             if figure is not None and figure > 0:
                 times = max(1e-3, figure / best if criterion.more else best / figure)
             share[name] = times ** weights[name]

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom._core import RefusalError
+import numpy as np
+
+from flyloom._core import RefusalError, Traffic
 from flyloom.inputs.networks import network
 from flyloom.inputs.tables import Tables, holds_tables, tables
 from flyloom.inputs.traffic import Wanted, called, demands
 from flyloom.solve.linear import over_any_paths, over_tables
+from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 from flyloom.support.verb_results import Throughput
 from flyloom.verbs.routes import route
@@ -30,6 +33,7 @@ def throughput(
     lmc: int | None = None,
     layers: int | None = None,
     engine_options: Mapping[str, Any] | None = None,
+    top: int = 10,
     progress: Progress | None = None,
     **options: Any,
 ) -> Throughput:
@@ -58,14 +62,19 @@ def throughput(
         Seed of the draw of these.
     engine_options
         Options of the engine that have the name of a parameter here, such as its ``seed``.
+    top
+        The most channels in ``busiest_channels``; with 0 none are sought, which for a linear
+        program over any paths takes half the time.
     progress
         Called with ``(what, done, total)``.
 
     Fields: ``maximum_achievable_throughput`` (with ``epsilon`` the lower bound, which a flow
     reaches), ``upper_bound``, ``exact``, ``network``, ``traffic``, ``exact_matching`` (whether no
     matching is longer; None for other traffic), ``engine``, ``epsilon``, ``rounds`` (None unless
-    ``epsilon``). Raises ``RefusalError`` for traffic between parts without a path and for linear
-    programs that are too large.
+    ``epsilon``), ``busiest_channels`` (rows ``from``, ``port``, ``to``, ``to_port`` and ``load``:
+    what the channel carries of its capacity at the largest t, in the flow that was found; others
+    may reach t, too). Raises ``RefusalError`` for traffic between parts without a path and for
+    linear programs that are too large.
     """
     given = tables(source) if holds_tables(source) else None
     topology = network(source) if given is None else given.topology
@@ -79,6 +88,7 @@ def throughput(
             raise RefusalError(f"epsilon: {epsilon} is out of range; 0.005 to 1")
     if engine is None and (options or layers is not None or lmc is not None):
         raise RefusalError("engine: lmc, layers and options are an engine's; name one")
+    top = whole("top", top, 0, 2**32 - 1)
     wanted = demands(topology, traffic, elephants=elephants, seed=seed)
     routing = given
     if engine == "application" and not options.keys() & {"flows", "traffic"}:
@@ -89,17 +99,31 @@ def throughput(
         )
     rounds = None
     if epsilon is not None:
-        found = wanted.bounds(float(epsilon), routing, progress)
-        value, upper, rounds = found["lower"], found["upper"], found["rounds"]
-    elif routing is None:
-        upper = value = over_any_paths(topology, wanted)
+        bounds = wanted.bounds(float(epsilon), routing, progress)
+        value, upper, rounds = bounds["lower"], bounds["upper"], bounds["rounds"]
+        loads = _loads(wanted, bounds)
     else:
-        upper = value = over_tables(wanted, wanted.routes(routing, progress))
+        largest = over_any_paths(topology, wanted, loads=top > 0) if routing is None else (
+            over_tables(wanted, wanted.routes(routing, progress)))
+        upper = value = largest.value
+        loads = largest.loads
     return Throughput({
         "maximum_achievable_throughput": value,
         "upper_bound": upper,
         "exact": epsilon is None, "network": topology.recipe,
         "traffic": called(traffic), "exact_matching": wanted.exact_matching,
         "engine": engine if given is None else given.engine, "epsilon": epsilon,
-        "rounds": rounds,
+        "rounds": rounds, "busiest_channels": wanted.busiest(loads, top),
     })
+
+
+def _loads(wanted: Traffic, bounds: Mapping[str, Any]) -> np.ndarray:
+    """The loads of all channels under the flow that proves the lower of two bounds."""
+    capacity = wanted.capacities()
+    carried = np.bincount(
+        bounds["channels"].astype(np.int64), weights=np.repeat(bounds["share"], bounds["hops"]),
+        minlength=len(capacity),
+    )
+    loads = np.zeros(len(capacity))
+    np.divide(bounds["lower"] * carried, capacity, out=loads, where=carried > 0)
+    return loads

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import (
+    Communication,
     RefusalError,
     Workload,
     trace_made,
@@ -17,6 +18,7 @@ from flyloom._core import (
     workload_list,
 )
 from flyloom.inputs.applications import made, own_application
+from flyloom.inputs.communication import communication, is_matrix_of_a_format
 from flyloom.inputs.costs import file_of
 from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import (
@@ -31,6 +33,7 @@ from flyloom.inputs.workloads import (
 from flyloom.plugins.found import users
 from flyloom.support.checks import whole
 from flyloom.support.files import write_folder, write_whole
+from flyloom.support.machine import afford
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.verb_results import (
@@ -112,17 +115,21 @@ def _format_of(place: Path) -> dict[str, Any]:
 def _with_matrix(parameters: Mapping[str, Any]) -> dict[str, Any]:
     given = dict(parameters)
     if isinstance(given.get("matrix"), str | os.PathLike):
-        given["matrix"] = matrix_rows(given["matrix"])
+        given["matrix"] = matrix_rows(given["matrix"], given.get("ranks"))
     elif hasattr(given.get("matrix"), "tolist"):
         given["matrix"] = given["matrix"].tolist()
     return given
 
 
-def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
-    """The rows of a file of whole numbers, a line each, with commas or blanks between them.
+def matrix_rows(path: str | os.PathLike[str], ranks: object = None) -> list[list[int]]:
+    """The rows of a file of whole numbers, a line each, with commas or blanks between them; or
+    those of a table of pairs or of another format, with a row for each of ``ranks`` at least.
 
     Raises ``RefusalError`` with the file and the line at fault.
     """
+    name = os.fspath(path)
+    if is_matrix_of_a_format(name):
+        return _rows_of(communication(name), name, ranks)
     rows = []
     for number, line in enumerate(read_text(path).splitlines(), 1):
         words = line.replace(",", " ").split()
@@ -130,10 +137,23 @@ def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
             continue
         if strange := next((word for word in words if not word.isdecimal()), None):
             raise RefusalError(
-                f"{os.fspath(path)}: line {number}: {strange!r} is no whole number; bytes, a "
+                f"{name}: line {number}: {strange!r} is no whole number; bytes, a "
                 f"column for each rank"
             )
         rows.append([int(word) for word in words])
+    return rows
+
+
+def _rows_of(graph: Communication, name: str, ranks: object) -> list[list[int]]:
+    count = max(graph.processes, ranks if isinstance(ranks, int) else 0)
+    afford(f"the matrix of {name}", 8 * count * count, 0)
+    rows = [[0] * count for _ in range(count)]
+    sent = graph.columns()
+    for a, b, size in zip(sent["from"].tolist(), sent["to"].tolist(), sent["bytes"].tolist(),
+                          strict=True):
+        if size != int(size):
+            raise RefusalError(f"{name}: rank {a} to {b}: {size:g}: no whole number of bytes")
+        rows[a][b] = int(size)
     return rows
 
 

@@ -6,9 +6,9 @@ use base::{
     ComputationError, ExperimentStage, ProgressWatch, RecordColumn, ResourceNeed, SwitchId,
     TerminalId,
 };
-use fabric::network::{FailedComponent, FailureParameters};
+use fabric::network::{FailedComponent, FailureParameters, Topology};
 use fabric::size::{NetworkSize, RouteWorkKind};
-use fabric::tables::Routing;
+use fabric::tables::{NO_ROUTE, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -38,12 +38,15 @@ pub struct RepairRecord {
     pub changed_entries: u64,
     /// The least number of entries towards endpoints that any repair must change.
     pub least_changed_entries: u64,
-    /// Switches with entries towards endpoints that change.
+    /// Switches with entries that change or are cleared.
     pub changed_switches: u64,
     /// Table entries towards switches that change.
     pub changed_entries_to_switches: u64,
     /// The least number of entries towards switches that any repair must change.
     pub least_changed_entries_to_switches: u64,
+    /// Table entries that are cleared, because they lead to endpoints and switches that have failed
+    /// and had not before.
+    pub cleared_entries: u64,
     /// Paths whose service level changes.
     pub changed_service_levels: u64,
     /// Mean hops before the repair, over the routes whose ends still work: those of ordered pairs
@@ -152,6 +155,14 @@ impl ExperimentStage for RepairParams {
             BetterDirection::Neither,
         ),
         RecordColumn::new(
+            "cleared_entries",
+            "/cleared_entries",
+            ColumnType::Whole,
+            "entries",
+            "entries that are cleared: they lead to what has failed",
+            BetterDirection::Neither,
+        ),
+        RecordColumn::new(
             "changed_service_levels",
             "/changed_service_levels",
             ColumnType::Whole,
@@ -224,7 +235,11 @@ impl RepairRecord {
             TableChangeSafety::Draining(why) => ("after draining", Some(why)),
             TableChangeSafety::Unknown => ("unknown", None),
         };
-        let switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
+        let mut switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
+        let cleared_entries = cleared(old, done.routing.topology(), &mut switches);
+        let rows = old.to_switch().iter().zip(done.routing.to_switch());
+        let changed_rows = rows.enumerate().filter(|(_, (was, port))| was != port);
+        switches.extend(changed_rows.map(|(i, _)| (i % on.switches().len()) as u32));
         let level_changes = done.levels.iter().map(|c| PathServiceLevelChange {
             path: entry(c.source, c.to),
             was: c.level.0,
@@ -246,6 +261,7 @@ impl RepairRecord {
             changed_switches: switches.len() as u64,
             changed_entries_to_switches: done.management.0,
             least_changed_entries_to_switches: done.management.1,
+            cleared_entries,
             changed_service_levels: done.levels.len() as u64,
             mean_hops_before: mean.map(|(was, _)| was),
             mean_hops_after: mean.map(|(_, is)| is),
@@ -263,6 +279,30 @@ impl RepairRecord {
             changes: changes.collect(),
         }
     }
+}
+
+/// The number of entries of `old` that lead to what has failed in `on` and had not before, in the
+/// tables of switches that work, which are added to `switches`. O(entries).
+fn cleared(old: &Routing, on: &Topology, switches: &mut BTreeSet<u32>) -> u64 {
+    let before = old.topology();
+    let mut count = 0;
+    let mut clear = |s: usize, port: u16| {
+        if port != NO_ROUTE && on.switches()[s].up {
+            count += 1;
+            switches.insert(s as u32);
+        }
+    };
+    for (layer, t) in old.destinations() {
+        if before.terminal_is_up(t) && !on.terminal_is_up(t) {
+            old.tree(layer, t).ports().enumerate().for_each(|(s, port)| clear(s, port));
+        }
+    }
+    for d in (0..on.switches().len()).map(SwitchId::from) {
+        if before.switches()[d.ix()].up && !on.switches()[d.ix()].up {
+            old.tree_to_switch(d).iter().enumerate().for_each(|(s, &port)| clear(s, port));
+        }
+    }
+    count
 }
 
 /// The steps of a repair as sentences, with what each must wait for.

@@ -1,9 +1,9 @@
 //! Networks for ASTRA-sim's analytical back end: dimensions that are rings, complete or a switch.
 //!
 //! Source: ASTRA-sim 2.0, input files of the analytical network: `topology`, `npus_count`,
-//! `bandwidth` (GB/s, of a link in a direction, of 2^30 bytes: `bw_GBps_to_Bpns`) and `latency` (ns,
-//! of a link) have an entry for each dimension, and NPUs are numbered along the first dimension
-//! first.
+//! `bandwidth` (GB/s, of a link in a direction, of 2^30 bytes: `bw_GBps_to_Bpns`) and `latency`
+//! (ns, of a link) have an entry for each dimension, and NPUs are numbered along the first
+//! dimension first.
 
 use super::kind::{ExportFormatEntry, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
