@@ -42,13 +42,13 @@ def sheet(width: float, height: float, title: str) -> SvgDrawing:
 
 
 def around(centre: Point, radius: float, count: int, turn: float = -90) -> list[Point]:
-    """`count` points on a circle, clockwise, the first at `turn` degrees."""
+    """`count` points around `centre`, clockwise, the first at `turn` degrees."""
     angles = [math.radians(turn + 360 * i / count) for i in range(count)]
     return [(centre[0] + radius * math.cos(a), centre[1] + radius * math.sin(a)) for a in angles]
 
 
 def between(start: Point, end: Point, part: float, aside: float = 0) -> Point:
-    """The point at a part of the way from `start` to `end`, and `aside` pixels to its right."""
+    """The point at a part of the line from `start` to `end`, and `aside` pixels to its right."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     long = math.hypot(dx, dy)
     return (start[0] + part * dx - aside * dy / long, start[1] + part * dy + aside * dx / long)
@@ -75,7 +75,7 @@ def label(drawing: SvgDrawing, at: Point, text: str, size: float = 11, **more: o
 def switch(drawing: SvgDrawing, at: Point, text: str, *, radius: float = 14,
            fill: str = TINTS[0], stroke: str = NEAR) -> None:
     """A switch as a disc with its number."""
-    drawing.add("circle", cx=at[0], cy=at[1], r=radius, fill=fill, stroke=stroke,
+    drawing.add("ellipse", cx=at[0], cy=at[1], rx=radius, ry=radius, fill=fill, stroke=stroke,
                 stroke_width=1.3)
     if text:
         label(drawing, at, text, min(12, radius))

@@ -208,7 +208,7 @@ def message() -> str:
         flight(ahead + overhead, high + 9, low - 9, long)
         bar(low, done - overhead, done, "o", TINTS[0])
     drawing.text(12, 326, "blue: a processor works; orange: the interface is taken;"
-                 " green: bytes under way", 11.5, fill=GREY)
+                 " green: bytes in the network", 11.5, fill=GREY)
     return drawing.render()
 
 
@@ -242,7 +242,7 @@ def noise() -> dict:
 
 
 def notified() -> str:
-    """Four ways to hand data over, in units of the latency."""
+    """Four sequences that hand data over, in units of the latency."""
     drawing = sheet(660, 426, "Four sequences that hand data over, and when the data can be used")
     unit, left = 120, 196
     for i, (name, steps, copy) in enumerate(SEQUENCES):
@@ -266,7 +266,7 @@ def notified() -> str:
             drawing.add("rect", x=end, y=low - 7, width=48, height=14, fill=TINTS[1], stroke=FAR)
             label(drawing, (end + 24, low), "copy", 10.5)
             end += 48
-        drawing.add("circle", cx=end, cy=low, r=4.5, fill=MIDDLE)
+        drawing.add("ellipse", cx=end, cy=low, rx=4.5, ry=4.5, fill=MIDDLE)
         times = f"{len(steps)} latenc{'y' if len(steps) == 1 else 'ies'}" + " + copy" * copy
         drawing.text(end + 8, low + 18, times, 11.5)
     return drawing.render()
