@@ -75,6 +75,8 @@ def pictures() -> dict[str, str]:
             f"{name}.svg": svg(spec, prefix=f"{name}-")
             for name, spec in of("packet_figures")["specs"]().items()
         },
+        **of("explained_networks")["pictures"](),
+        **of("explained_time")["pictures"](),
     }
 
 

@@ -50,6 +50,7 @@ toc_object_entries_show_parents = "hide"
 html_theme = "pydata_sphinx_theme"
 html_title = "flyloom"
 html_static_path = [str(HERE / "static")]
+html_extra_path = sorted(map(str, HERE.parent.glob("explained/*.html")))  # need no other file
 html_css_files = ["site.css"]
 html_js_files = ["without-server.js"]
 html_search_scorer = os.environ.get("SITE_SEARCH_ORDER", "")

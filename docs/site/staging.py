@@ -165,6 +165,8 @@ def linked(staging: Staging, path: Path, prose: str) -> str:
         if place.suffix == ".svg":
             staging.copy(place, f"pictures/{place.name}")
             return f"[{text}](pictures/{place.name})"
+        if place.suffix == ".html" and place.is_file():  # Sphinx copies it, as conf.py says
+            return f'<a href="{place.name}">{text}</a>'
         if name := staged_name(place):
             if re.fullmatch(r"`?[\w/-]+\.md`?", text) and place.is_file():
                 text = title_of(place.read_text(encoding="utf-8"))
