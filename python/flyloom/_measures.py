@@ -1130,21 +1130,21 @@ class Cost(Record):
         Counted optical cables, US dollars.
     nics_usd : float
         Counted adapters, US dollars.
-    power_w : float
-        Power of what is counted and known, watts; without cooling.
+    power_w : float | None
+        Power of what is counted, as far as it is known, watts; without cooling. None where the
+        catalogue does not say the power of the switches.
     power_w_per_endpoint : float | None
-        ``power_w`` over the endpoints, watts; none without endpoints, and where the catalogue
-        does not say the power of the switches.
+        ``power_w`` over the endpoints, watts; none without endpoints, too.
     power_unknown : list[str]
         What is counted but whose power the catalogue does not say, passive fibres and cables
         apart.
     energy_kwh_per_year : float | None
         Energy of a year of the whole room (``power_w`` x 8760 h x PUE), kilowatt-hours; none
-        where the catalogue has no price of energy.
+        where the catalogue has no price of energy, or no power of the switches.
     energy_usd_per_year : float | None
-        Price of that energy, counted or not, US dollars; none where the catalogue has none.
+        Price of that energy, counted or not, US dollars; none as above.
     energy_years : float | None
-        Years whose energy the bill has; none where the catalogue has no price of energy.
+        Years whose energy the bill has; none as above.
     energy_usd : float | None
         Price of the energy of these years, counted or not, US dollars.
     spares_usd : float
@@ -1194,7 +1194,7 @@ class Cost(Record):
     electric_usd: float
     optical_usd: float
     nics_usd: float
-    power_w: float
+    power_w: float | None
     power_w_per_endpoint: float | None
     power_unknown: list[str]
     energy_kwh_per_year: float | None

@@ -35,7 +35,7 @@ paths = true
 [repair]
 links = [0, 3]
 [cost]
-catalog = "edr36-2024"
+catalog = "ndr64-2024"
 [sweep.grid]
 "congestion.samples" = [3, 6]
 """
@@ -56,7 +56,7 @@ def test_columns_are_what_the_verbs_say(done):
     lanes = {m.method: m.lanes for m in fl.lanes_needed(routing, seed=5).methods}
     cut = fl.resilience(network, samples=8, seed=5, until=["disconnected", "diameter"]).ends
     _, repaired = fl.repair(routing, network, links=[0, 3])
-    bill = fl.cost(network, "edr36-2024")
+    bill = fl.cost(network, "ndr64-2024")
     for row, runs in zip(rows, (3, 6), strict=True):
         met = fl.congestion(routing, "ring", samples=runs, seed=5)
         assert row["congestion_mean_share"] == met.mean_share

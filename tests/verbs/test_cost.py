@@ -383,7 +383,9 @@ def test_years_of_energy_are_watts_times_hours_times_price():
     assert year["cost_usd"] == counted["cost_usd"]
     with pytest.raises(fl.RefusalError, match="edr36-2024 has no price of energy"):
         fl.shop("edr36-2024", pue=1.2)
-    mine = fl.shop("edr36-2024", usd_per_kwh=0.1, energy_years=2)
+    with pytest.raises(fl.RefusalError, match="edr36-2024 does not say the power of these switch"):
+        fl.cost(net, fl.shop("edr36-2024", usd_per_kwh=0.1, energy_years=2))
+    mine = fl.shop("ndr64-2024", usd_per_kwh=0.1, energy_years=2)
     assert fl.cost(net, mine).energy_usd == pytest.approx(
         2 * 0.1 * 8.760 * fl.cost(net, mine).power_w)
     for name, value in (("energy_years", -1), ("usd_per_kwh", float("nan")), ("pue", 0.9),

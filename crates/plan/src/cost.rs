@@ -83,19 +83,19 @@ pub struct Bill {
     pub optical_usd: f64,
     /// Counted adapters, US dollars.
     pub nics_usd: f64,
-    /// Power of what is counted and known, watts; without cooling.
-    pub power_w: f64,
-    /// `power_w` over the endpoints, watts; none without endpoints, and where the catalogue does
-    /// not say the power of the switches.
+    /// Power of what is counted, as far as it is known, watts; without cooling. None where the
+    /// catalogue does not say the power of the switches.
+    pub power_w: Option<f64>,
+    /// `power_w` over the endpoints, watts; none without endpoints, too.
     pub power_w_per_endpoint: Option<f64>,
     /// What is counted but whose power the catalogue does not say, passive fibres and cables apart.
     pub power_unknown: Vec<String>,
     /// Energy of a year of the whole room (`power_w` x 8760 h x PUE), kilowatt-hours; none where
-    /// the catalogue has no price of energy.
+    /// the catalogue has no price of energy, or no power of the switches.
     pub energy_kwh_per_year: Option<f64>,
-    /// Price of that energy, counted or not, US dollars; none where the catalogue has none.
+    /// Price of that energy, counted or not, US dollars; none as above.
     pub energy_usd_per_year: Option<f64>,
-    /// Years whose energy the bill has; none where the catalogue has no price of energy.
+    /// Years whose energy the bill has; none as above.
     pub energy_years: Option<f64>,
     /// Price of the energy of these years, counted or not, US dollars.
     pub energy_usd: Option<f64>,
@@ -184,7 +184,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         notes,
         ..Bill::default()
     };
-    bill.add_up(shop);
+    bill.add_up(shop)?;
     Ok(bill)
 }
 
@@ -339,7 +339,11 @@ impl BillLines {
 
 impl Bill {
     /// Adds up the lines that are counted, then the energy that these draw.
-    fn add_up(&mut self, shop: PriceSource<'_>) {
+    ///
+    /// # Errors
+    /// When energy is counted of switches whose power the catalogue does not say.
+    fn add_up(&mut self, shop: PriceSource<'_>) -> Result<(), Refusal> {
+        let mut power_w = 0.0;
         for line in self.lines.iter().filter(|line| line.counted) {
             self.cost_usd += line.usd;
             self.cost_usd_low += line.usd_low;
@@ -352,15 +356,24 @@ impl Bill {
                 _ => self.electric_usd += line.usd,
             }
             match line.watts {
-                Some(watts) => self.power_w += watts,
+                Some(watts) => power_w += watts,
                 None if line.kind == Some(CableKind::Electric) => {}
                 None => self.power_unknown.push(line.id.clone()),
             }
             self.confidence = self.confidence.max(Some(line.confidence));
         }
-        self.power_w = millionths(self.power_w);
-        if let Some(energy) = &shop.catalog.energy {
-            self.add_energy(energy, shop);
+        let power_w = millionths(power_w);
+        let unknown = |line: &BillLine| line.part == BillSection::Switches && line.watts.is_none();
+        let known = !self.lines.iter().any(|line| line.counted && unknown(line));
+        self.power_w = known.then_some(power_w);
+        match &shop.catalog.energy {
+            Some(energy) if known => self.add_energy(energy, power_w, shop),
+            Some(_) if shop.include.has(BillItem::Energy) => {
+                let catalog = &shop.catalog.name;
+                let why = format!("catalogue {catalog} does not say the power of these switches");
+                return Err(Refusal::new("energy", why, "count no energy, or another catalogue"));
+            }
+            _ => {}
         }
         for sum in [
             &mut self.cost_usd,
@@ -379,17 +392,15 @@ impl Bill {
             self.cost_usd_per_endpoint = Some(self.cost_usd / endpoints);
             self.cost_usd_per_endpoint_low = Some(self.cost_usd_low / endpoints);
             self.cost_usd_per_endpoint_high = Some(self.cost_usd_high / endpoints);
-            let unknown =
-                |line: &BillLine| line.part == BillSection::Switches && line.watts.is_none();
-            let known = !self.lines.iter().any(|line| line.counted && unknown(line));
-            self.power_w_per_endpoint = known.then_some(self.power_w / endpoints);
+            self.power_w_per_endpoint = self.power_w.map(|watts| watts / endpoints);
         }
+        Ok(())
     }
 
     /// The energy of the years asked for, of what is counted, as a line of its own.
-    fn add_energy(&mut self, energy: &EnergyPrice, shop: PriceSource<'_>) {
+    fn add_energy(&mut self, energy: &EnergyPrice, power_w: f64, shop: PriceSource<'_>) {
         let counted = shop.include.has(BillItem::Energy);
-        let kwh = self.power_w / 1000.0 * HOURS * energy.pue;
+        let kwh = power_w / 1000.0 * HOURS * energy.pue;
         let a_year = kwh * energy.price_per_kwh * shop.catalog.usd_per_unit;
         let years = shop.energy_years.unwrap_or(1.0);
         let usd = millionths(a_year * years);

@@ -53,7 +53,7 @@ fn the_slim_fly_of_the_study_costs_what_its_models_say() {
     close(found.cost_usd, found.switches_usd + found.electric_usd + found.optical_usd, 1e-3);
     assert_eq!(found.link_gbps, 40.0);
     assert!(found.lines.iter().any(|l| !l.counted), "endpoint cables are listed, not counted");
-    let kwh = found.power_w * 8.76;
+    let kwh = found.power_w.expect("known") * 8.76;
     close(found.energy_kwh_per_year.expect("energy"), kwh, 1e-6);
 }
 
@@ -212,7 +212,7 @@ fn items_are_chosen_and_the_same_for_every_catalogue() {
     // 200 adapters of 1,920 dollars, and energy of 50 switches of 750 W and their optics
     let all = billed("slim_fly:q=5,p=4", &named("products-2026"), &BillItem::ALL);
     assert_eq!(all.adapters_usd, Some(200.0 * 1_920.0));
-    let energy = all.power_w / 1000.0 * 8760.0 * 1.3 * 0.10;
+    let energy = all.power_w.expect("known") / 1000.0 * 8760.0 * 1.3 * 0.10;
     close(all.energy_usd_per_year.expect("priced"), energy, 1e-6);
     assert!(all.basis.starts_with("products-2026 at 400 Gbit/s: network, endpoint_cables, a"));
     assert!(IncludedBillItems::of(&[]).is_err());
@@ -255,7 +255,7 @@ fn a_network_is_bought_at_its_rate() {
     }
 }
 
-/// A catalogue that does not say what its switches draw gives no power an endpoint, rather than 0.
+/// A catalogue that does not say what its switches draw gives no power, rather than 0.
 #[test]
 fn unknown_power_of_switches_is_no_power_of_0() {
     for (gbps, known) in [(400, true), (200, false)] {
@@ -266,6 +266,7 @@ fn unknown_power_of_switches_is_no_power_of_0() {
         let said = found.lines.iter().find(switches).expect("there are switches").watts.is_some();
         assert_eq!(said, known, "{}", catalog.name);
         assert_eq!(found.power_w_per_endpoint.is_some(), known);
+        assert_eq!(found.power_w.is_some(), known);
     }
 }
 

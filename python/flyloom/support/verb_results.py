@@ -182,8 +182,8 @@ class Bill(Result):
         What is counted, at typical, lowest and highest prices.
     cost_usd_per_endpoint, cost_usd_per_endpoint_low, cost_usd_per_endpoint_high : float
         The same over the endpoints.
-    power_w : float
-        What is counted draws.
+    power_w : float | None
+        What is counted draws; None where the catalogue does not say what its switches draw.
     lines : list[Result]
         A line for each thing that is bought.
     """
@@ -195,7 +195,7 @@ class Bill(Result):
     cost_usd_per_endpoint: float
     cost_usd_per_endpoint_low: float
     cost_usd_per_endpoint_high: float
-    power_w: float
+    power_w: float | None
     lines: list[Result]
 
 
