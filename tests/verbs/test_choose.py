@@ -142,6 +142,8 @@ def score(row, rows, weights):
     for name, criterion in CRITERIA.items():
         figures = [row_[criterion.key] for row_ in rows]
         mine = row[criterion.key]
+        if figures.count(None) == len(figures):
+            continue  # no catalogue says it
         if criterion.key in ("uniform_minimal", "worst_case_adaptive"):
             figures, mine = [min(f, 1.0) for f in figures], min(mine, 1.0)
         quotient = mine / max(figures) if criterion.more else min(figures) / mine
@@ -163,29 +165,51 @@ def test_scores_are_products_of_quotients(found):
         score(first, both, found.weights) / score(second, both, found.weights))
 
 
-def test_at_a_turning_point_both_have_equal_scores(found):
-    first, second = found.candidates[:2]
-    both = [first, second]
+def changed(rows, weights, what, to):
+    """Rows and weights where a price or a weight has another value."""
+    rows = [dict(row) for row in rows]
+    if what == "price":
+        rows[1]["cost_usd"] *= to
+    elif what in ("switch_price", "optical_price"):
+        key = {"switch_price": "switches_usd", "optical_price": "optical_usd"}[what]
+        for row in rows:
+            row["cost_usd"] += (to - 1) * row[key]
+    else:
+        left = 1 - weights[what]
+        weights = {name: to if name == what else value * (1 - to) / left
+                   for name, value in weights.items()}
+    return rows, weights
+
+
+def winner(rows, weights):
+    """The network of the highest score, by its definition."""
+    return max(rows, key=lambda row: score(row, rows, weights))["network"]
+
+
+@pytest.mark.parametrize("asked", [
+    (400, {"budget": 4e6, "radix": 32}), (3000, {"budget": 9e6, "radix": 40, "gbps": 200}),
+])
+def test_at_a_turning_point_another_network_becomes_the_first(asked):
+    """With scores computed anew from the rows: before the point the first stays the first, at all
+    of fifty values on the path; behind it the network that is named is the first."""
+    endpoints, more = asked
+    found = fl.choose(endpoints, candidates=40, **more).to_dict()
+    rows, weights = found["candidates"], found["weights"]
+    first = rows[0]["network"]
+    assert winner(rows, weights) == first
     seen = 0
-    for point in found.turning_points:
-        what, at = point["what"], point["at"]
-        if at is None:
-            continue
-        rows = [dict(first.to_dict()), dict(second.to_dict())]
-        weights = dict(found.weights.to_dict())
-        if what == "price":
-            rows[1]["cost_usd"] *= at
-        elif what in ("switch_price", "optical_price"):
-            key = {"switch_price": "switches_usd", "optical_price": "optical_usd"}[what]
-            for row in rows:
-                row["cost_usd"] += (at - 1) * row[key]
-        else:
-            left = 1 - weights[what]
-            weights = {name: at if name == what else value * (1 - at) / left
-                       for name, value in weights.items()}
-        assert score(rows[0], rows, weights) == pytest.approx(score(rows[1], rows, weights)), what
-        seen += 1
-    assert seen >= 1 and score(first, both, found.weights) >= score(second, both, found.weights)
+    for point in found["turning_points"]:
+        what, now, at = point["what"], point["now"], point["at"]
+        paths = [at] if at is not None else [1e-6, 50.0] if "price" in what else [0.0, 1.0]
+        for end in paths:
+            for step in range(50):
+                on = now + (end - now) * step / 50
+                assert winner(*changed(rows, weights, what, on)) == first, (what, on)
+        if at is not None:
+            behind = at + 1e-6 * (at - now)
+            assert winner(*changed(rows, weights, what, behind)) == point["network"], what
+            seen += 1
+    assert seen >= 1
 
 
 def test_weights_decide():

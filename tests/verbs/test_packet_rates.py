@@ -109,10 +109,10 @@ def test_progress_is_reported_without_a_terminal(monkeypatch):
     monkeypatch.setattr(progress.sys, "stderr", reported)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     with progress.bars() as bar:
-        for second in range(150):
+        for second in range(170):
             now[0] = second
             bar("packets", second, 200)
     assert reported.getvalue() == (
-        "flyloom: packets: 10 of 200, 5%, about 3 minutes left\n"
-        "flyloom: packets: 70 of 200, 35%, about 2 minutes left\n"
-        "flyloom: packets: 130 of 200, 65%, about 70 seconds left\n")
+        "flyloom: packets: 30 of 200, 15%, about 3 minutes left\n"
+        "flyloom: packets: 90 of 200, 45%, about 2 minutes left\n"
+        "flyloom: packets: 150 of 200, 75%, about 50 seconds left\n")

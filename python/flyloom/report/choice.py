@@ -42,6 +42,8 @@ NEXT_PAGE = "Page 2"
 MOST_LEFT_OUT = 10
 MOST_WEIGHT = 0.9
 """A weight above which nobody judges by anything else."""
+MOST_CHANGE = 0.75
+"""A change of prices above which nobody expects it: three quarters less, or four times as much."""
 EQUAL = 0.02
 """Scores that differ by less than this part are as good as equal."""
 
@@ -83,8 +85,13 @@ def called(row: Mapping[str, Any]) -> str:
     if row["switches"] == 1:
         return "a single switch"
     words, _ = FAMILIES.get(row["family"], (f"a {row['family'].replace('_', ' ')} network", ""))
+    return words
+
+
+def thinned(row: Mapping[str, Any]) -> str:
+    """What is said behind a network that has less than what its kind calls full bandwidth."""
     ratio = row["oversubscription"]
-    return words if ratio == 1 else f"{words}, with 1/{ratio:g} of the full bandwidth"
+    return "" if ratio == 1 else f", built for 1/{ratio:g} of the full bandwidth of its kind"
 
 
 def _answer(
@@ -98,10 +105,11 @@ def _answer(
         f"Needed: {found['endpoints']:,} endpoints (network ports of computers) at"
         f" {found['gbps']:g} Gbit/s, switches of at most {found['radix']} ports{most}.",
         f"Take number 1, {called(best)}{_of_switches(best)} for {best['endpoints']:,} endpoints"
-        f" ({best['network']}). It costs"
+        f" ({best['network']}){thinned(best)}. It costs"
         f" {dollars(best['cost_usd'])}{within}; {dollars(best['cost_usd_low'])} to"
         f" {dollars(best['cost_usd_high'])} by the lowest and the highest prices found."
-        + (f" It draws {_kw(best)} kW." if _kw(best) else " The catalogue has not what it draws."),
+        + (f" It draws {_kw(best)} kW." if _kw(best) else " The catalogue does not say"
+                                                       " how much power it draws."),
         _carried(best),
     ]
     second = next((row for row in found["candidates"] if row["rank"] == 2), None)
@@ -109,10 +117,23 @@ def _answer(
         near = 1 - second["score"] / best["score"] < EQUAL
         verdict = "Its score is as good as equal: decide by what matters to you." if near else \
             f"{NEXT_PAGE} says what would make it the first."
-        paragraphs.append(f"Number 2 is {called(second)}: {_beside_best(second, best)}. {verdict}")
+        paragraphs.append(f"Number 2 is {called(second)}{thinned(second)}:"
+                          f" {_beside_best(second, best)}. {verdict}")
+    built = next((row for row in found["candidates"] if row["family"] in FAMILIES), None)
+    if best["family"] not in FAMILIES and best["switches"] > 1:
+        words = "No machine is known to have a network like number 1"
+        if built is None:
+            paragraphs.append(f"{words}, nor one like the others here.")
+        elif built is second:
+            paragraphs.append(f"{words}; number 2 is of a kind that has been built.")
+        else:
+            paragraphs.append(
+                f"{words}. The first of a kind that has been built is number {built['rank']},"
+                f" {called(built)}{thinned(built)}: {_beside_best(built, best)}.")
+            second = second if built is not tree else tree
     if tree is not None and tree is not best and tree is not second:
         paragraphs.append(f"The network that most machines have is number {tree['rank']},"
-                          f" {called(tree)}: {_beside_best(tree, best)}.")
+                          f" {called(tree)}{thinned(tree)}: {_beside_best(tree, best)}.")
     return Block("The answer", paragraphs)
 
 
@@ -138,9 +159,9 @@ def _carried(best: Mapping[str, Any]) -> str:
     least, most = best["worst_case_minimal"] or 0.0, best["worst_case_adaptive"] or 0.0
     if least > 0.99 * most:
         return f"{whole} In the worst case found it gets {_percent(most)}."
-    return (f"{whole} Whoever sends to whom, it gets at least {_percent(most)} if switches send"
-            f" packets around full links (adaptive routing), and as little as {_percent(least)} if"
-            " they do not.")
+    return (f"{whole} Where each sends to one other and receives from one, the worst choice of"
+            f" partners leaves it {_percent(most)} if switches send packets around full links"
+            f" (adaptive routing), and {_percent(least)} if they do not.")
 
 
 def _beside_best(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
@@ -152,8 +173,8 @@ def _beside_best(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
     speed = "as fast" if abs(quick) < 0.005 else \
         f"{_percent(abs(quick))} {'slower' if quick > 0 else 'faster'}"
     return (f"it is {price}, carries {_percent(row['uniform_minimal'])} when all send to all and"
-            f" at least {_percent(row['worst_case_adaptive'])} in the worst case, and is {speed} in"
-            " a large allreduce")
+            f" {_percent(row['worst_case_adaptive'])} in the worst case, and is {speed} in a large"
+            " allreduce")
 
 
 def _percent(part: float | None) -> str:
@@ -197,19 +218,19 @@ def _picture(found: Mapping[str, Any]) -> Block:
 def _reading() -> Block:
     """What the columns mean, for who does not know them."""
     return Block("What the words mean", head=["", ""], words=True, rows=[
-        ["bandwidth", "full: no endpoint waits for another in uniform traffic, by the rule of the"
-                      " network's kind; 1/2: two endpoints share what one of full bandwidth has"],
+        ["bandwidth", "full: what the rule of the network's kind gives it for uniform traffic, 1/2:"
+                      " half of that; kinds differ, and \"all to all\" says what is carried"],
         ["racks", "with the computers, by the rules of the floor; switch cables: those between"
                   " switches"],
         ["all to all", "the part of its rate that every endpoint gets when all send to all"],
-        ["worst case", "the same for the worst choice of partners, with routing that avoids full"
-                       " links"],
+        ["worst case", "the same for the worst choice of partners, each with one other, with"
+                       " routing that avoids full links by detours, which take up to half"],
         ["allreduce", "time to add up 100 MB over all endpoints, as training of large models does"
                       " in every step; its steps go to a few partners each, so that it depends on"
                       " more than the all-to-all traffic"],
         ["first bit", "time of a message's first bit across the empty network"],
         ["5 % failed", "all-to-all traffic that is left when one link in twenty fails, as a part of"
-                       " what the network carried before"],
+                       " what the network carried before; 100 %: its fullest link gets no fuller"],
         ["score", "1 would be the best network in every respect"],
         ["virtual lane", "a queue of its own in each switch; too few, and packets that go around"
                          " full links can block each other"],
@@ -259,43 +280,46 @@ def _simulated(found: Mapping[str, Any]) -> Block:
 
 
 def _turning(found: Mapping[str, Any]) -> Block:
-    """What would make the second the first: its price, prices of parts, and the nearest weights."""
+    """What would make another the first: the second's price, prices of parts, and the nearest
+    weights."""
     if len(found["candidates"]) < 2:
         return Block()
     second = found["candidates"][1]
     points = {point["what"]: point for point in found["turning_points"]}
+    number = {row["network"]: f"number {row['rank']}" for row in found["candidates"]}
     paragraphs = []
     if (at := points["price"]["at"]) is not None:
         paragraphs.append(f"A discount of {dollars((1 - at) * second['cost_usd'])}"
                           f" ({_percent(1 - at)}) on number 2 alone would put it first.")
     for what, part in (("switch_price", "switches"), ("optical_price", "optical cables")):
-        if (at := points[what]["at"]) is not None:
+        at, network = points[what]["at"], points[what]["network"]
+        if at is not None and 1 - MOST_CHANGE <= at <= 1 / (1 - MOST_CHANGE):
             change = f"{_percent(1 - at)} cheaper" if at < 1 else f"{at:.2f} times as dear"
-            paragraphs.append(f"Number 2 would be first if all {part} were {change}.")
+            paragraphs.append(f"If all {part} were {change}, {number.get(network, network)} would"
+                              " be first.")
     weights = [point for point in found["turning_points"] if point["what"] in CRITERIA
                and point["at"] is not None and point["at"] <= MOST_WEIGHT]
     weights.sort(key=lambda point: abs(point["at"] - point["now"]))
     paragraphs += [
-        f"Number 2 would be first if {CRITERIA[point['what']].words} counted"
-        f" {_percent(point['at'])} of all, in place of {_percent(point['now'])}."
-        for point in weights[:3]
+        f"If the weight of the {CRITERIA[point['what']].words} were {_percent(point['at'])} in"
+        f" place of {_percent(point['now'])}, {number.get(point['network'], point['network'])}"
+        " would be first." for point in weights[:3]
     ]
-    number = {row["network"]: row["rank"] for row in found["candidates"]}
     paragraphs += [
-        f"At {each['gbps']:g} Gbit/s, by the prices there, number {number[each['network']]} is"
-        f" first, for {dollars(each['cost_usd'])}." for each in found["other_rates"]
+        f"At {each['gbps']:g} Gbit/s, at that rate's prices, {number[each['network']]} is first,"
+        f" for {dollars(each['cost_usd'])}." for each in found["other_rates"]
     ]
     if not paragraphs:
-        paragraphs.append("No change of one price or of one weight alone would put number 2 first.")
+        paragraphs.append("No change of one price or of one weight alone would put another first.")
     return Block("What would change the answer", paragraphs)
 
 
 def _like(found: Mapping[str, Any]) -> Block:
     """Rivals at equal price and at equal bandwidth."""
     words = {
-        "equal_price": "For the same money or less",
-        "equal_bisection": "With as much bandwidth between two halves of the machine",
-        "equal_saturation": "With as much all-to-all traffic",
+        "equal_price": "For at most 2 % more money",
+        "equal_bisection": "With at most 3 % less bandwidth between two halves of the machine",
+        "equal_saturation": "With at most 3 % less all-to-all traffic",
     }
     paragraphs = []
     for key, say in words.items():
@@ -303,7 +327,7 @@ def _like(found: Mapping[str, Any]) -> Block:
         listed = "; ".join(f"{rival['network']} for {dollars(rival['cost_usd'])}"
                            for rival in rivals)
         paragraphs.append(f"{say}: {listed or 'none of the others measured'}.")
-    return Block("Like for like with number 1", paragraphs)
+    return Block("Like for like with number 1, the nearest of each other kind", paragraphs)
 
 
 def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
@@ -316,34 +340,42 @@ def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
     if (budget := found["budget_usd"]) is not None and high > budget:
         risks.append(f"At the highest prices found it costs {dollars(high)}, which is"
                      f" {dollars(high - budget)} above the budget: ask for quotations first.")
+    plain, quick = ((best[key] or 0.0) / 1e6 for key in ("allreduce_ns", "allreduce_adaptive_ns"))
     if (best["worst_case_minimal"] or 1) < 0.5 * (best["worst_case_adaptive"] or 0):
+        slower = f", and a large allreduce takes {plain:,.1f} ms in place of {quick:,.1f}" \
+            if plain > 1.01 * quick else ""
         risks.append(
             f"It depends on adaptive routing: without it the worst case carries"
-            f" {_percent(best['worst_case_minimal'])}, and a large allreduce takes"
-            f" {best['allreduce_ns'] / 1e6:,.1f} ms in place of"
-            f" {best['allreduce_adaptive_ns'] / 1e6:,.1f}. It needs {best['lanes_adaptive']}"
+            f" {_percent(best['worst_case_minimal'])}{slower}. It needs {best['lanes_adaptive']}"
             f" virtual lanes ({best['lanes_minimal']} without). Have the vendor show it on such"
             " switches, as a condition of the contract.")
     grows = best["grows_to"]
     free = {0: "no port of a switch stays", 1: "one port of a switch stays"}.get(
         best["free_ports"], f"{best['free_ports']} ports of a switch stay")
     room = f"with such switches its kind has members of up to {grows or 0:,} endpoints"
-    if not grows or grows <= best["endpoints"]:
-        room = "no larger member of its kind with such switches is known"
-    lanes = best["lanes_minimal"]
-    risks.append(f"Room to grow: {room}; {free} free. Minimal routes (engine {best['engine']}) take"
-                 f" {lanes} virtual lane{'s' if lanes > 1 else ''}"
-                 f"{'' if best['lanes_by'] == 'routes' else ', by rule'}.")
+    if not grows:
+        room = "up to which size its kind can be built with such switches was not looked for"
+    elif grows <= best["endpoints"]:
+        room = "its kind has no larger member with such switches"
+    risks.append(f"Room to grow: {room}; {free} free. {_lanes(best)}")
     return Block("Risks", risks)
+
+
+def _lanes(best: Mapping[str, Any]) -> str:
+    """The virtual lanes of shortest routes."""
+    lanes, by_rule = best["lanes_minimal"], best["lanes_by"] != "routes"
+    return (f"Shortest routes (engine {best['engine']}) take {lanes} virtual"
+            f" lane{'s' if lanes > 1 else ''}{', by rule' if by_rule else ''}.")
 
 
 def _left_out(found: Mapping[str, Any]) -> Block:
     """Why the others are out, a line each."""
     out = [each for each in found["left_out"] if "times" not in each]
-    rows = [[each["network"], f"{each['why']}"] for each in out[:MOST_LEFT_OUT]]
+    most = MOST_LEFT_OUT - 1 - len(found["simulated"] or ())  # these take room on the page
+    rows = [[each["network"], f"{each['why']}"] for each in out[:most]]
     paragraphs = []
-    if len(out) > MOST_LEFT_OUT:
-        paragraphs.append(f"The first {MOST_LEFT_OUT} of {len(out)}; choice.json has all.")
+    if len(out) > most:
+        paragraphs.append(f"The first {most} of {len(out)}; choice.json has all.")
     far = sorted({each["family"].replace("_", " ") for each in found["left_out"]
                   if "times" in each})
     if far:
@@ -356,11 +388,15 @@ def _made(found: Mapping[str, Any]) -> Block:
     """How the score is made, and what prices are."""
     weights = ", ".join(f"{CRITERIA[name].words} {_percent(weight)}"
                         for name, weight in found["weights"].items() if weight)
+    powers = [row["power_w_per_endpoint"] for row in found["candidates"]]
+    unknown = " Power counts for nothing here: the catalogue does not say it." \
+        if powers.count(None) == len(powers) else ""
     return Block("How this was found", [
         "All members of all families that carry the need were sized; the cheapest were laid out,"
         " priced and measured. Each is compared with the best in each respect, and the results are"
-        " multiplied, weighted as follows (flyloom's own weights, unless others were given):"
-        f" {weights}. Prices: {found['basis']}. Bandwidths and times of the tables are bounds by"
+        " multiplied, weighted as follows (the weights of flyloom, the program that made these"
+        f" pages, unless others were given): {weights}.{unknown} Prices: {found['basis']}."
+        " Bandwidths and times of the tables are bounds by"
         " the load of links, not simulations; nothing here is a vendor's promise, and installation"
         " is not in the price.",
     ])

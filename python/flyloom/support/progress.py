@@ -22,7 +22,7 @@ PATIENCE_S = 2.0
 """Work shorter than this shows no bar."""
 REFRESH_S = 0.1
 """How often a bar is drawn."""
-FIRST_LINE_S = 10.0
+FIRST_LINE_S = 30.0
 """Work shorter than this writes no line where there is no terminal."""
 LINES_S = 60.0
 """How often a line is written there."""
@@ -32,7 +32,8 @@ FOREVER_S = 1e9
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Yields a callback ``(what, done, total)`` for long calls, which shows how far they are: as a
-    bar, or where standard error is no terminal as a line after ten seconds and then each minute."""
+    bar, or as a line after half a minute and then each minute where standard error is no terminal.
+    """
     if not moves(sys.stderr):
         yield _ProgressLines().tick
         return

@@ -104,7 +104,7 @@ def choose(
         oversubscription=oversubscription, families=families, catalog=catalog, include=include,
         weights=weights, candidates=candidates, seed=seed, simulate=simulate,
     )
-    endpoints, candidates, ports = asked.endpoints, asked.candidates, asked.ports
+    endpoints, candidates, ports, seed = asked.endpoints, asked.candidates, asked.ports, asked.seed
     ratios, known, bought, limit = asked.ratios, asked.weights, asked.bought, asked.limit
     carried = carrying(asked.needs, limit, bought, progress)
     members, _ = ranked(carried.members, COLUMNS, "cost_usd", None)
@@ -133,7 +133,7 @@ def choose(
         "budget_usd": limit, "gbps": kept[0]["link_gbps"], "weights": known,
         "seed": seed, "basis": kept[0]["basis"], "catalog": kept[0]["catalog"],
         "candidates": kept, "tree": tree, "left_out": left_out,
-        "turning_points": turning_points(kept, known),
+        "turning_points": turning_points(judged, known),
         "other_rates": _other_rates(kept, known, catalog, include),
         "like_for_like": _like_for_like(judged),
         "simulated": simulated(kept[:SIMULATED], seed, progress) if simulate else None,
@@ -155,6 +155,7 @@ class CheckedNeed:
     """US dollars to spend."""
     needs: list[NetworkNeed]
     """A need for each ratio."""
+    seed: int
 
 
 def checked(
@@ -169,13 +170,13 @@ def checked(
             raise none_such("families", name, sorted(built_in("topology")))
     ports = whole("radix", given.get("radix", 64), 2, 4096)
     ratios = checked_ratios(given.get("oversubscription", (1.0, 2.0)))
-    whole("seed", given.get("seed", 0), 0, 2**64 - 1)
     return CheckedNeed(
         endpoints, whole("candidates", given.get("candidates", 8), 1, 100), ports, ratios,
         _weights(given.get("weights")),
         shop(given.get("catalog"), gbps=given.get("gbps"), include=given.get("include")),
         checked_limit(given.get("budget")),
         checked_needs(endpoints, [ports], ratios, families=families, planes=planes),
+        whole("seed", given.get("seed", 0), 0, 2**64 - 1),
     )
 
 

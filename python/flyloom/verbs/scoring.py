@@ -23,10 +23,10 @@ CRITERIA = {
     "power": Criterion("power_w", False, 0.05, "power that it draws"),
     "uniform": Criterion("uniform_minimal", True, 0.15, "uniform traffic that it carries"),
     "worst_case": Criterion("worst_case_adaptive", True, 0.10,
-                            "worst-case traffic that it carries, with adaptive routes"),
+                            "worst-case traffic that it carries with adaptive routes"),
     "allreduce": Criterion("allreduce_adaptive_ns", False, 0.15, "time of a large allreduce"),
     "latency": Criterion("zero_load_ns", False, 0.05, "time of a first bit across it"),
-    "failures": Criterion("kept_5_percent", True, 0.10, "what it carries when links fail"),
+    "failures": Criterion("kept_5_percent", True, 0.10, "traffic that it carries when links fail"),
 }
 """What a network is judged by."""
 ALONE = {True: 1.0, False: 230.0}
@@ -75,37 +75,57 @@ def scored(
 def turning_points(
     rows: Sequence[Mapping[str, Any]], weights: Mapping[str, float]
 ) -> list[dict[str, Any]]:
-    """What would have to change for the second to win over the first, a dict for each change.
+    """What would have to change for another network than the first to win, a dict for each change.
 
     ``what`` is ``price`` (the second's price as a part of its own), ``switch_price``,
     ``optical_price`` (times today's, for all networks alike), or a criterion (its weight, the
-    others in proportion); ``now`` is the value today, ``at`` that at which both have equal scores,
-    or None where no value does it.
+    others in proportion); ``now`` is the value today, ``at`` the nearest at which another network
+    has the score of the first, or None where no value does it; ``network``, that other one. Rows
+    are those of `scored`, all of them. O(rows).
     """
     if len(rows) < 2:
         return []
-    first, second = rows[0], rows[1]
-    ahead = math.log(first["score"] / second["score"])
-    found: list[dict[str, Any]] = []
+    first, others = rows[0], rows[1:]
     weight = weights["cost"]
-    at = math.exp(-ahead / weight) if weight > 0 else None
-    found.append({"what": "price", "now": 1.0, "at": at})
+    ahead = [math.log(first["score"] / row["score"]) for row in others]
+    at = math.exp(-ahead[0] / weight) if weight > 0 else None
+    found = [_point("price", 1.0, [(others[0]["network"], at)])]
     for what, key in (("switch_price", "switches_usd"), ("optical_price", "optical_usd")):
-        found.append({"what": what, "now": 1.0, "at": _factor(first, second, key, ahead, weight)})
-    # logarithms of the shares, over the weights: what each criterion says without its weight
-    apart = {
-        name: math.log(first["shares"][name] / second["shares"][name]) / weights[name]
-        for name in weights if weights[name] > 0
-    }
-    for name, own in apart.items():
-        rest = ahead - weights[name] * own
-        left = 1.0 - weights[name]
-        # w own + (1 - w) rest / left = 0
-        slope = own - (rest / left if left > 0 else 0.0)
-        at = -(rest / left) / slope if left > 0 and slope else None
-        at = at if at is not None and 0.0 <= at <= 1.0 else None
-        found.append({"what": name, "now": weights[name], "at": at})
+        found.append(_point(what, 1.0, [
+            (row["network"], _factor(first, row, key, by, weight))
+            for row, by in zip(others, ahead, strict=True)]))
+    for name, now in weights.items():
+        if now > 0:
+            found.append(_point(name, now, [
+                (row["network"], _weight(first, row, name, by, now))
+                for row, by in zip(others, ahead, strict=True)]))
     return found
+
+
+def _point(what: str, now: float, met: Sequence[tuple[str, float | None]]) -> dict[str, Any]:
+    """A change, with the network that is met first on the path from today's value."""
+    known = [(abs(at - now), place, at, network)
+             for place, (network, at) in enumerate(met) if at is not None]
+    _, _, at, network = min(known, default=(0.0, 0, None, None))
+    return {"what": what, "now": now, "at": at, "network": network}
+
+
+def _weight(
+    first: Mapping[str, Any], row: Mapping[str, Any], name: str, ahead: float, now: float
+) -> float | None:
+    """The weight of a criterion at which a row has the score of the first, which is ahead by this
+    logarithm; the other weights keep their proportions."""
+    # the logarithm of the quotient of both shares, over the weight: what the criterion says alone
+    own = math.log(first["shares"][name] / row["shares"][name]) / now
+    left = 1.0 - now
+    if left <= 0:
+        return None
+    rest = (ahead - now * own) / left
+    # w own + (1 - w) rest = 0
+    if own == 0.0 or rest == own:
+        return None
+    at = rest / (rest - own)
+    return at if 0.0 <= at < 1.0 else None
 
 
 def _factor(

@@ -76,7 +76,7 @@ def border(saved: Mapping[str, Any]) -> None:
 
 
 SECTION = PageSection(
-    name="choice", title="Choice of a network", place=5,
+    name="choice", title="Choice of a network", place=4,
     doc="Which network to choose for a need, and the others that were ranked.",
     when="the experiment has `[choose]`", saved={("choice",): SavedChoice}, border=border,
     entries=SectionList(key="choice", shape=PageChoice, of=entries), view=view, tiles={5: tiles},
