@@ -45,6 +45,8 @@ def curve(network: str, selection: str, traffic: str, points: list[dict], end=No
     ("higher", {"a": [0.1], "b": [0.75]}, "b, 7.5 times as much", "b"),
     ("lower", {"a": [1000.0], "b": [1009.0]}, "alike", None),
     ("lower", {"a": [1000.0], "b": [1011.0]}, "a, 1 % less", "a"),
+    ("lower", {"a": [2.0], "b": [4.0], "c": [3.0], "d": [2.0]}, "a and d, alike", None),
+    ("higher", {"a": [50.0], "b": [99.5], "c": [99.2], "d": [100.0]}, "d, b and c, alike", None),
     ("", {"a": [1.0], "b": [2.0]}, "", None),
     ("lower", {"a": [0.0], "b": [2.0]}, "a, none at all", "a"),
     ("lower", {"a": [4.0], "b": [2.0], "c": [1.0]}, "c, 50 % less than b", "c"),

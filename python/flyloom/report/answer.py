@@ -114,6 +114,17 @@ def margin(figure: ComparedFigure, factor: float) -> str:
     return f"{100 * (factor - 1):.0f} % more" if factor < 2 else f"{factor:.1f} times as much"
 
 
+def _shared(figure: ComparedFigure) -> str:
+    """Which networks share the lead at the one place that there is."""
+    order = ranked(figure)
+    pairs = [sorted((figure.values[order[0]][0], figure.values[name][0])) for name in order]
+    near = [name for name, (small, large) in zip(order, pairs, strict=True)
+            if small == large or (small > 0 and large / small <= 1 + ALIKE)]
+    if len(near) == len(order):
+        return "alike"
+    return f"{', '.join(near[:-1])} and {near[-1]}, alike"
+
+
 def verdict(figure: ComparedFigure) -> str:
     """Which network is better, and by how much."""
     if not figure.better:
@@ -121,7 +132,7 @@ def verdict(figure: ComparedFigure) -> str:
     found = [lead(figure, place) for place in range(len(next(iter(figure.values.values()))))]
     names = list(dict.fromkeys(name for name, _ in found if name is not None))
     if not names:
-        return "alike"
+        return _shared(figure) if len(found) == 1 else "alike"
     if len(found) == 1:
         (name, factor), = found
         than = f" than {ranked(figure)[1]}" if len(figure.values) > 2 else ""

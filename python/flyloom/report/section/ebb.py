@@ -203,7 +203,7 @@ def tiles(page: PageData) -> list[dict[str, str]]:
     where = f' on {best["network"]}' if page.several else ""
     note = "" if best["verified"] else " (not verified)"
     return [{
-        "head": "Measured", "mood": "plain", "big": f'{100 * ebb["mean"]:.1f} %',
+        "head": "Random pairs", "mood": "plain", "big": f'{100 * ebb["mean"]:.1f} %',
         "small": f'highest effective bisection bandwidth of a verified routing: {best["label"]}'
                  f'{where}, {100 * ebb["ci_low"]:.1f} to {100 * ebb["ci_high"]:.1f} %'
         if best["verified"] else
