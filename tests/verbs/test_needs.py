@@ -199,7 +199,7 @@ SAME = (
     "hypercube:n=5,p=1", "complete:n=6,p=3", "torus:shape=4x3x2,p=1", "torus:shape=4x4,p=2",
     "k_ary_n_tree:k=2,n=3,p=1", "k_ary_n_tree:k=3,n=2,p=2", "hyperx:shape=2x4x3,k=1x2x1,p=2",
     "clos:n=3,m=2,r=4", "fat_tree:leaves=4,spines=2,parallel=2,p=3",
-    "fat_tree:leaves=3,spines=5,p=4",
+    "fat_tree:leaves=3,spines=5,p=4", "jellyfish:n=8,k=7,p=2", "xpander:d=5,lift=1,p=3",
 )
 
 

@@ -11,12 +11,13 @@
 //! switch the network is a random ring. Ports: endpoints, then by the number of the switch they
 //! lead to.
 
+use super::complete::CompleteGraph;
 use super::random::{LinkEnds, concentration, connected, distances, in_order, regular, sizes};
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, MAX_P, in_range};
 use base::seed::RandomStream;
 use base::{Refusal, SwitchId};
-use fabric::network::{Switch, TopologyBuilder};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +92,13 @@ impl Family for Jellyfish {
         let n = u64::from(self.n);
         let (diameter, mean) = distances(n, self.k, u32::MAX);
         Ok(FamilyPromise::direct(n, p, n * u64::from(self.k) / 2, self.k, diameter, mean))
+    }
+
+    /// With as many links as there are other switches it is the complete network, whatever is
+    /// drawn.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let p = Some(self.checked().ok().filter(|_| self.k == self.n - 1)?);
+        CompleteGraph { n: self.n, p }.general_form()
     }
 
     fn build(&self) -> Result<TopologyBuilder, Refusal> {

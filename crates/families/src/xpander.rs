@@ -13,13 +13,14 @@
 //! the least, as 32 power iterations find it. A network that is not connected is drawn again.
 //! Ports: endpoints, then by the meta-node they lead to.
 
+use super::complete::CompleteGraph;
 use super::random::{LinkEnds, concentration, connected, distances, in_order};
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, MAX_P, in_range};
 use base::seed::RandomStream;
 use base::{Refusal, SwitchId};
 use fabric::geometry::{NetworkGeometry, PlaneStructure};
-use fabric::network::{Switch, TopologyBuilder};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -203,6 +204,12 @@ impl Family for Xpander {
         let (switches, links, p) = self.checked()?;
         let (diameter, mean) = distances(switches, self.d, u32::MAX);
         Ok(FamilyPromise::direct(switches, p, links, self.d, diameter, mean))
+    }
+
+    /// The first graph of all lifts is the complete network.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let (_, _, p) = self.checked().ok().filter(|_| self.lift == 1)?;
+        CompleteGraph { n: self.d + 1, p: Some(p) }.general_form()
     }
 
     fn build(&self) -> Result<TopologyBuilder, Refusal> {

@@ -82,8 +82,9 @@ def title(found: Mapping[str, Any]) -> str:
 
 def called(row: Mapping[str, Any]) -> str:
     """What a network is, in words."""
-    if row["switches"] == 1:
-        return "a single switch"
+    if not row["links"]:
+        n = row["switches"]
+        return "a single switch" if n == 1 else f"{n} switches side by side, without links"
     words, _ = FAMILIES.get(row["family"], (f"a {row['family'].replace('_', ' ')} network", ""))
     return words
 
@@ -120,7 +121,7 @@ def _answer(
         paragraphs.append(f"Number 2 is {called(second)}{thinned(second)}:"
                           f" {_beside_best(second, best)}. {verdict}")
     built = next((row for row in found["candidates"] if row["family"] in FAMILIES), None)
-    if best["family"] not in FAMILIES and best["switches"] > 1:
+    if best["family"] not in FAMILIES and best["links"]:
         words = "No machine is known to have a network like number 1"
         if built is None:
             paragraphs.append(f"{words}, nor one like the others here.")
@@ -146,14 +147,14 @@ def _kw(row: Mapping[str, Any]) -> str:
 
 
 def _of_switches(row: Mapping[str, Any]) -> str:
-    return "" if row["switches"] == 1 else f" of {row['switches']:,} switches"
+    return f" of {row['switches']:,} switches" if row["links"] else ""
 
 
 def _carried(best: Mapping[str, Any]) -> str:
     """What the best network carries when all send to all, and in the worst case: with adaptive
     routing, and without it where it differs."""
     if not best["links"]:
-        return "It is one switch, with no link that could be full."
+        return "No link of it could be full: it has none between switches."
     whole = (f"When all send to all, every endpoint gets {_percent(best['uniform_minimal'])} of its"
              " rate.")
     least, most = best["worst_case_minimal"] or 0.0, best["worst_case_adaptive"] or 0.0
@@ -335,8 +336,10 @@ def _risks(found: Mapping[str, Any], best: Mapping[str, Any]) -> Block:
     _, use = FAMILIES.get(best["family"], ("", UNKNOWN))
     high = best["cost_usd_high"]
     risks = [use or UNKNOWN]
-    if best["switches"] == 1:
-        risks = ["When this switch fails, nothing is left of the network."]
+    if not best["links"]:
+        risks = ["When this switch fails, nothing is left of the network."
+                 if best["switches"] == 1 else
+                 "When one of these switches fails, every computer loses one of its ports."]
     if (budget := found["budget_usd"]) is not None and high > budget:
         risks.append(f"At the highest prices found it costs {dollars(high)}, which is"
                      f" {dollars(high - budget)} above the budget: ask for quotations first.")
