@@ -85,6 +85,15 @@ def test_every_recipe_is_of_this_version():
     assert list((PACKAGING / "easybuild").glob(f"flyloom-{version}-*.eb"))
 
 
+def test_typer_is_none_without_what_is_taken_from_it():
+    """typer 0.29 has no types of click any more; whoever has it could not start flyloom."""
+    (typer,) = (line for line in PROJECT["project"]["dependencies"] if line.startswith("typer"))
+    assert typer.endswith(",<0.29")
+    recipe = (PACKAGING / "conda/recipe.yaml").read_text("utf-8")
+    assert "- typer >=0.12,<0.29\n" in recipe
+    assert 'py-typer@0.12:0.28"' in (SPACK / "py_flyloom/package.py").read_text("utf-8")
+
+
 def test_spack_asks_for_what_the_package_asks_for():
     recipe, said = spack("py_flyloom")
     found = asked(said)

@@ -27,7 +27,7 @@ class PyFlyloom(PythonPackage):
     depends_on("py-numpy@1.26:", type=("build", "run"))
     depends_on("py-pyarrow@14:", type=("build", "run"))
     depends_on("py-rich@13:", type=("build", "run"))
-    depends_on("py-typer@0.12:", type=("build", "run"))
+    depends_on("py-typer@0.12:0.28", type=("build", "run"))
 
     depends_on("py-networkx@3.4:", when="+sci", type=("build", "run"))
     depends_on("py-scipy@1.14:", when="+sci", type=("build", "run"))
