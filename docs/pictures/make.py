@@ -102,6 +102,12 @@ def growth() -> dict:
     })
 
 
+def until_saturated(points: list) -> list:
+    """The points of a curve up to the first at which it is saturated."""
+    past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
+    return points[:past + 1]
+
+
 def under_load() -> dict:
     """Latency of the deployed Slim Fly and of the fat tree it was compared with, against load."""
     curves = []
@@ -116,9 +122,7 @@ def under_load() -> dict:
             load=[round(0.05 * step, 2) for step in range(1, 20)],
             settings={"run.warmup_cycles": 300, "run.measure_cycles": 1000},
         )
-        points = found.points
-        past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
-        curves.append({"label": name, "points": points[:past + 1]})
+        curves.append({"label": name, "points": until_saturated(found.points)})
     return flit.curves_spec(curves, rows=flit.ROWS[:1])
 
 
@@ -136,9 +140,7 @@ def packet_loads() -> dict:
             load=[round(0.1 * step, 1) for step in range(1, 10)],
             settings={"run.warmup_ns": 20_000, "run.measure_ns": 50_000},
         )
-        points = found.points
-        past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
-        curves.append({"label": name, "points": points[:past + 1]})
+        curves.append({"label": name, "points": until_saturated(found.points)})
     return packets.curves_spec(curves)
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-_FLAGS = (
+FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars", "--enable-logging=stderr",
+    "--hide-scrollbars",
 )
+"""What every Chromium of the tests is started with."""
 _CONSOLE = re.compile(r'[A-Z]+:CONSOLE[:(]\d+[)]?\]\s*(.*)')
 
 
@@ -73,8 +74,8 @@ def _run(arguments: list[str], path: Path, timeout_s: float) -> subprocess.Compl
     if program is None:
         raise RuntimeError("no Chromium is installed")
     with tempfile.TemporaryDirectory(prefix="flyloom-browser-") as home:
-        command = [program, *_FLAGS, f"--user-data-dir={home}", *arguments,
-                   Path(path).resolve().as_uri()]
+        command = [program, *FLAGS, "--enable-logging=stderr", f"--user-data-dir={home}",
+                   *arguments, Path(path).resolve().as_uri()]
         out = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace",
                              timeout=timeout_s, check=False)
     if out.returncode != 0:

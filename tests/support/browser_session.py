@@ -17,13 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from browser import find
-
-_FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars", "--remote-debugging-pipe",
-)
+from browser import FLAGS, find
 
 
 class Session:
@@ -43,7 +37,8 @@ class Session:
             os.dup2(other, 4)
 
         self._process = subprocess.Popen(
-            [program, *_FLAGS, f"--user-data-dir={self._home.name}", "about:blank"],
+            [program, *FLAGS, "--remote-debugging-pipe", f"--user-data-dir={self._home.name}",
+             "about:blank"],
             preexec_fn=pipes, close_fds=False, start_new_session=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)

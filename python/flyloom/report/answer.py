@@ -114,15 +114,13 @@ def margin(figure: ComparedFigure, factor: float) -> str:
     return f"{100 * (factor - 1):.0f} % more" if factor < 2 else f"{factor:.1f} times as much"
 
 
-def _shared(figure: ComparedFigure) -> str:
-    """Which networks share the lead at the one place that there is."""
+def leaders(figure: ComparedFigure) -> list[str]:
+    """The networks that are alike with the best at the first place, the best first."""
     order = ranked(figure)
-    pairs = [sorted((figure.values[order[0]][0], figure.values[name][0])) for name in order]
-    near = [name for name, (small, large) in zip(order, pairs, strict=True)
-            if small == large or (small > 0 and large / small <= 1 + ALIKE)]
-    if len(near) == len(order):
-        return "alike"
-    return f"{', '.join(near[:-1])} and {near[-1]}, alike"
+    best = figure.values[order[0]]
+    return [name for name in order if name == order[0] or lead(ComparedFigure(
+        figure.what, figure.unit, figure.better, {"best": best, "other": figure.values[name]},
+    ), 0)[0] is None]
 
 
 def verdict(figure: ComparedFigure) -> str:
@@ -132,7 +130,10 @@ def verdict(figure: ComparedFigure) -> str:
     found = [lead(figure, place) for place in range(len(next(iter(figure.values.values()))))]
     names = list(dict.fromkeys(name for name, _ in found if name is not None))
     if not names:
-        return _shared(figure) if len(found) == 1 else "alike"
+        first = leaders(figure)
+        if len(found) > 1 or len(first) == len(figure.values):
+            return "alike"
+        return f"{', '.join(first[:-1])} and {first[-1]}, alike"
     if len(found) == 1:
         (name, factor), = found
         than = f" than {ranked(figure)[1]}" if len(figure.values) > 2 else ""

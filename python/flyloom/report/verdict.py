@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flyloom.draw.svg import plural
-from flyloom.report.answer import clear_lead, lead, margin, ranked, verdict
+from flyloom.report.answer import clear_lead, lead, leaders, margin, ranked, verdict
 from flyloom.report.base import ComparedFigure, PageData
 from flyloom.report.figure import RATE, number
 from flyloom.report.words import few
@@ -180,7 +180,7 @@ def _sentence(topic: Topic, one: ComparedFigure) -> Sentence:
     ahead, factor = lead(one, 0)
     ends = f"; last is {order[-1]} ({_said(one, order[-1])}{_comma_note(one, order[-1])})"
     if ahead is None:
-        alike = [name for name in order if _near(one, first, name)]
+        alike = leaders(one)
         return Sentence(
             before, " and ".join(alike), f" are alike: {first} {topic.verb} {said(first)}"
             + (f"{ends}." if len(alike) < len(order) else "."))
@@ -190,13 +190,6 @@ def _sentence(topic: Topic, one: ComparedFigure) -> Sentence:
         before, first, f" {topic.verb} {said(first)}, {joined}"
         f" ({_said(one, second)}{_comma_note(one, second)})"
         + (f"{ends}." if len(order) > 2 else "."))
-
-
-def _near(one: ComparedFigure, first: str, name: str) -> bool:
-    """Whether two networks are alike in a figure."""
-    both = ComparedFigure(one.what, one.unit, one.better,
-                          {"a": one.values[first], "b": one.values[name]})
-    return first == name or lead(both, 0)[0] is None
 
 
 def _along(one: ComparedFigure) -> Sentence:

@@ -88,10 +88,15 @@ def _known() -> tuple[str, ...]:
     return (*(f"{row['kind']} {row['name']}" for row in rows), LIBRARY)
 
 
+@cache
+def _with_publication() -> frozenset[str]:
+    """Every part, as ``kind name``, that has a publication."""
+    return frozenset(part for entry in _published().values() for part in entry["of"])
+
+
 def citable() -> list[str]:
     """The names of all parts that have publications."""
-    parts = (part for entry in _published().values() for part in entry["of"])
-    return sorted({part.partition(" ")[2] for part in parts})
+    return sorted({part.partition(" ")[2] for part in _with_publication()})
 
 
 def _parts_of(name: str | Path) -> list[str]:
@@ -111,32 +116,30 @@ def _parts_of(name: str | Path) -> list[str]:
         near = hint(word, names) or "`flyloom list KIND` lists them; "
         raise RefusalError(f"cite: there is no part '{word}'; {near}a file of an experiment ends"
                            " in .toml")
-    published = {part for entry in _published().values() for part in entry["of"]}
-    return [part for part in found if part in published] or found
+    return [part for part in found if part in _with_publication()] or found
 
 
 def _parts_of_experiment(path: Path) -> list[str]:
     """The parts that an experiment names and that have publications."""
-    document = read_toml(path)
-    published = {part for entry in _published().values() for part in entry["of"]}
-    return [part for part in dict.fromkeys(_named_in(document, ())) if part in published]
+    named = dict.fromkeys(_named_in(read_toml(path), ""))
+    return [part for part in named if part in _with_publication()]
 
 
-def _named_in(value: object, keys: tuple[str, ...]) -> Iterator[str]:
-    """Parts that a value of an experiment may name, the tables that are stages among them."""
-    last = next((key.rpartition(".")[2] for key in reversed(keys)), "")
+def _named_in(value: object, key: str) -> Iterator[str]:
+    """Parts that the value of a key of an experiment may name, the tables that are stages among
+    them."""
     if isinstance(value, dict):
-        yield f"measure {last}"
-        yield f"simulator sim.{last}"
-        for key, inner in value.items():
-            yield from _named_in(inner, (*keys, *key.split(".")))
+        yield f"measure {key}"
+        yield f"simulator sim.{key}"
+        for inner, known in value.items():
+            yield from _named_in(known, inner.rpartition(".")[2])
     elif isinstance(value, list):
-        for inner in value:
-            yield from _named_in(inner, keys)
-    elif isinstance(value, str) and last in KINDS_OF_KEYS:
-        yield f"{KINDS_OF_KEYS[last]} {value}"  # names may have colons, as opensm:lash
+        for known in value:
+            yield from _named_in(known, key)
+    elif isinstance(value, str) and key in KINDS_OF_KEYS:
+        yield f"{KINDS_OF_KEYS[key]} {value}"  # names may have colons, as opensm:lash
         for step in value.split("+"):
-            yield f"{KINDS_OF_KEYS[last]} {step.partition(':')[0].split(' ')[0].strip()}"
+            yield f"{KINDS_OF_KEYS[key]} {step.partition(':')[0].split(' ')[0].strip()}"
 
 
 def _text(row: dict[str, Any]) -> str:
